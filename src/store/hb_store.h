@@ -1,0 +1,252 @@
+/*
+ * hb_store.h
+ *		Datasets, their tables and chunks, as PostgreSQL stores them.
+ *
+ * A dataset is a row of hotblocks.dataset plus ordinary heap tables in schema
+ * hotblocks_NAME owned by the dataset's owner:
+ *	 head		one row: the chain's state, its version, the layout number; the
+ *				row that every transition locks
+ *	 chunk		a row per chunk: table, block bounds, rows, directory
+ *	 piece_hot	the bodies, cut into pieces of at most 2 MiB
+ *	 stored_column	the columns that each table stores, by number
+ *	 coverage, gap, transition	see chain/
+ * Every transaction that changes the chunk table raises head.layout in the
+ * same transaction (at pre-commit for INSERT and COPY), so under one snapshot
+ * the head row's (layout, xmin) names one set of chunks: backends cache the
+ * chunk list and parsed directories under that name, except in a transaction
+ * that has itself written to the dataset.
+ */
+#ifndef HB_STORE_H
+#define HB_STORE_H
+
+#include "postgres.h"
+#include "access/attnum.h"
+#include "nodes/pg_list.h"
+#include "utils/snapshot.h"
+#include "utils/uuid.h"
+
+#include "chunk/hb_chunk.h"
+#include "store/hb_value.h"
+
+#define HB_PIECE_MAX	(2 * 1024 * 1024)	/* serialized, framing included */
+
+/* How the value of a column that a chunk leaves out is found. */
+typedef enum HbDerive
+{
+	HB_DERIVE_NONE = 0,
+	HB_DERIVE_LOOKUP_ITEM = 1,	/* source table's column at the same (block,
+								 * second sort column): transaction_hash */
+	HB_DERIVE_LOOKUP_BLOCK = 2, /* source table's column at the same block:
+								 * block_timestamp */
+	HB_DERIVE_PREFIX4 = 3,		/* first 4 bytes of another column of the row;
+								 * NULL where that is shorter or NULL: sighash */
+	HB_DERIVE_COALESCE = 4,		/* the first non-null of other columns of the
+								 * row: traces."from" and its like */
+	HB_DERIVE_HEX_WORD = 5,		/* bytes of a 0x text of 64 digits, else NULL:
+								 * state_diffs.slot */
+	HB_DERIVE_BLOOM_BLOCK = 6,	/* bloom of the block's logs */
+	HB_DERIVE_BLOOM_ITEM = 7	/* bloom of the transaction's logs */
+} HbDerive;
+
+typedef struct HbColumn
+{
+	int16		number;			/* in chunk directories */
+	NameData	name;
+	Oid			type;			/* as stored */
+	int32		typmod;
+	Oid			collation;
+	HbValueType value;
+	uint8		domain;
+	uint16		width;
+	bool		hash_index;
+	bool		wide;			/* int8 with physical class NUM */
+	bool		not_null;
+	int			prev_of;		/* index of a column of this table, -1 none */
+	HbDerive	derive;			/* what this column may be derived from */
+	NameData	source_table;	/* LOOKUP_* and BLOOM_*: a table of the dataset */
+	List	   *source_columns; /* names (String nodes): one, or several */
+} HbColumn;
+
+typedef struct HbTable
+{
+	struct HbDataset *dataset;
+	NameData	name;
+	int			ncolumns;
+	HbColumn   *columns;
+	int			block_col;		/* index into columns, -1 none */
+	int			nsort;
+	int			sort_cols[HB_MAX_SORT_COLS];
+	bool		is_block_table;
+	bool		is_item_table;	/* rows belong to blocks of the block table */
+} HbTable;
+
+typedef struct HbHead
+{
+	int64		version;		/* logical transitions */
+	int64		layout;			/* changes of the chunk table */
+	bool		empty;
+	int64		first_block;
+	int64		head_number;
+	bytea	   *head_hash;		/* NULL: not known */
+	bool		has_finalized;
+	int64		finalized_number;
+	int64		floor_block;	/* retention: blocks below are not seen */
+	TransactionId xmin;			/* of the row version */
+} HbHead;
+
+typedef struct HbDataset
+{
+	pg_uuid_t	id;
+	NameData	name;
+	NameData	kind;
+	char		linkage;		/* 's'trict, 'l'inks, 'n'one */
+	Oid			owner;			/* of the chunk table */
+	Oid			schema;
+	Oid			head_relid;
+	Oid			chunk_relid;
+	Oid			piece_relid;
+	Oid			column_relid;
+	Oid			coverage_relid;
+	Oid			gap_relid;
+	Oid			transition_relid;
+	MemoryContext cxt;			/* owns this descriptor and its tables */
+	List	   *tables;			/* HbTable *, as they have been opened */
+} HbDataset;
+
+/*
+ * hb_dataset_open returns the descriptor of a dataset; ERROR (HB_ERRCODE_
+ * NO_DATASET) with a hint if there is none and not missing_ok.  It lives to
+ * the end of the transaction at least; descriptors are cached per backend and
+ * checked against hotblocks.dataset's row at each open.  Takes
+ * AccessShareLock on the dataset's tables, kept to the end of the transaction.
+ * hb_dataset_check_acl raises an error unless role has mode (ACL_SELECT,
+ * ACL_INSERT, ...) on the chunk table, or owns it when mode is 0.
+ */
+extern HbDataset *hb_dataset_open(const char *name, bool missing_ok);
+extern void hb_dataset_check_acl(HbDataset *ds, Oid role, uint64 mode);
+extern HbTable *hb_table_open(HbDataset *ds, const char *table, bool missing_ok);
+extern List *hb_dataset_table_names(HbDataset *ds);	/* C strings */
+extern int	hb_table_column(const HbTable *table, const char *name);	/* -1 none */
+
+/* Has this transaction written to the dataset (then caches do not hold)? */
+extern bool hb_dataset_is_dirty(HbDataset *ds);
+
+/* The head row under a snapshot. */
+extern void hb_head_read(HbDataset *ds, Snapshot snapshot, HbHead *head);
+
+/*
+ * A row of the chunk table.  Bounds are 0..0 and has_blocks false for a table
+ * without a block column.
+ */
+typedef struct HbChunkRow
+{
+	int64		chunk_id;
+	bool		has_blocks;
+	int64		first_block;
+	int64		last_block;
+	uint32		nrows;
+	uint64		body_len;
+	uint64		bytes;			/* directory and body */
+} HbChunkRow;
+
+/*
+ * The chunks of a table under a snapshot that touch blocks lo..hi, ordered by
+ * (first_block, last_block, chunk_id).  overlaps tells whether any two of
+ * them share a block.  Belongs to the cache: valid until hb_chunk_set_release
+ * (which also the end of the resource owner does).
+ */
+typedef struct HbChunkSet
+{
+	HbTable    *table;
+	Snapshot	snapshot;
+	int64		floor_block;
+	int			nchunks;
+	HbChunkRow *chunks;
+	bool		overlaps;
+	uint64		total_rows;		/* of these chunks */
+	uint64		total_bytes;
+} HbChunkSet;
+
+extern HbChunkSet *hb_chunk_set(HbTable *table, Snapshot snapshot, int64 lo, int64 hi);
+extern void hb_chunk_set_release(HbChunkSet *set);
+
+/*
+ * An open chunk: its reader, with a source that reads pieces under the set's
+ * snapshot.  Damage found through it is raised by hb_chunk_damaged
+ * (ERRCODE_DATA_CORRUPTED; the detail names dataset, table, chunk, column and
+ * page).  Close it when done; open readers come from a cache per backend
+ * bounded by hotblocks.directory_cache_size.
+ */
+typedef struct HbOpenChunk
+{
+	HbChunkSet *set;
+	HbChunkRow *row;
+	HbReader   *reader;
+	void	   *private_data;
+} HbOpenChunk;
+
+extern HbOpenChunk *hb_chunk_open(HbChunkSet *set, int index);
+extern void hb_chunk_close(HbOpenChunk *chunk);
+extern void hb_chunk_damaged(HbOpenChunk *chunk) pg_attribute_noreturn();
+
+/*
+ * Writing rows of one table.  Values are given by the table's column index
+ * (HbTable.columns), all of them.  Rows are kept until a chunk is full
+ * (hotblocks.chunk_rows, hotblocks.build_memory) or finish; chunks are cut at
+ * a block's end where one is near.  NOT NULL is checked here (23502).
+ * Derived columns that are equal to what they derive from, in the chunks that
+ * the current snapshot and this transaction's writes show, are left out.
+ * Everything is ordinary heap inserts of the current (sub)transaction with
+ * the current command id; an abort leaves nothing.  The layout number is
+ * raised once, at pre-commit.
+ */
+typedef struct HbWriter HbWriter;
+
+typedef struct HbWriterResult
+{
+	int64		rows;
+	int64		chunks;
+	bool		has_blocks;
+	int64		first_block;	/* lowest and highest seen */
+	int64		last_block;
+} HbWriterResult;
+
+extern HbWriter *hb_writer_begin(HbTable *table);
+extern void hb_writer_row(HbWriter *w, const Datum *values, const bool *isnull);
+extern void hb_writer_finish(HbWriter *w, HbWriterResult *result);
+
+/*
+ * Rows of this transaction that are known to derive (the feed compared them
+ * itself): column col's values are left out without a comparison.
+ */
+extern void hb_writer_assume_derived(HbWriter *w, int col);
+
+/*
+ * Derived columns of stored rows: for n rows of an open chunk, starting
+ * anywhere, given by position (ascending), the value of column col (whose
+ * HB_STORED_DERIVED code says how) as datums in the current context.
+ * HbDeriver caches what it has open of the source tables; one per scan.
+ */
+typedef struct HbDeriver HbDeriver;
+
+extern HbDeriver *hb_deriver_begin(HbTable *table, Snapshot snapshot);
+extern void hb_deriver_get(HbDeriver *d, HbOpenChunk *chunk, int col,
+						   const uint32 *rows, int n, Datum *values, bool *isnull);
+extern void hb_deriver_end(HbDeriver *d);
+
+/*
+ * The (block, index) position of the item of table `table` whose hash-indexed
+ * column equals value; for equality on derived hashes.  Calls found for each.
+ */
+extern void hb_lookup_hash(HbTable *table, Snapshot snapshot, int col, HbSlice value,
+						   void (*found) (void *arg, int64 block, int64 index, bool has_index),
+						   void *arg);
+
+/* GUCs, defined by the entry (hotblocks.c). */
+extern int	hb_chunk_rows;			/* hotblocks.chunk_rows */
+extern int	hb_build_memory;		/* hotblocks.build_memory, kB */
+extern int	hb_directory_cache_size;	/* hotblocks.directory_cache_size, kB */
+extern int	hb_compression;			/* hotblocks.compression */
+extern int	hb_compression_level;	/* hotblocks.compression_level */
+
+#endif							/* HB_STORE_H */
