@@ -135,6 +135,27 @@ extern void hb_scan_stats(const HbScan *scan, HbScanStats *stats);
 extern void hb_scan_end(HbScan *scan);
 
 /*
+ * For the planner: what a scan of blocks lo..hi touches, from the chunk list
+ * alone (no chunk is opened).  Chunks that the range cuts count with the part
+ * of their blocks that it covers, so rows is exact where it cuts none.
+ */
+typedef struct HbScanEstimate
+{
+	int64		chunks;			/* that blocks lo..hi touch */
+	double		rows;
+	double		bytes;			/* stored, directories included */
+	double		row_width;		/* stored bytes of a row of these chunks */
+	bool		overlaps;		/* two of them share a block (or there are no
+								 * blocks): an ordered scan merges */
+	int64		chunks_total;	/* the whole table */
+	double		rows_total;
+	double		bytes_total;
+} HbScanEstimate;
+
+extern void hb_scan_estimate(HbTable *table, Snapshot snapshot, int64 lo, int64 hi,
+							 HbScanEstimate *estimate);
+
+/*
  * Switches (GUCs): each turns one way of skipping off, for comparison; results
  * are the same.
  */
