@@ -22,6 +22,7 @@
 #include "postgres.h"
 #include "access/attnum.h"
 #include "nodes/pg_list.h"
+#include "storage/itemptr.h"
 #include "utils/snapshot.h"
 #include "utils/uuid.h"
 
@@ -92,6 +93,12 @@ typedef struct HbHead
 	int64		finalized_number;
 	int64		floor_block;	/* retention: blocks below are not seen */
 	TransactionId xmin;			/* of the row version */
+	ItemPointerData tid;		/* of the row version */
+	bool		has_anchor;		/* the position below the first block */
+	int64		anchor_number;
+	bytea	   *anchor_hash;	/* NULL: not known */
+	bytea	   *finalized_hash;	/* NULL: not known */
+	bytea	   *head_parent_hash;	/* NULL: not known */
 } HbHead;
 
 typedef struct HbDataset
@@ -113,6 +120,15 @@ typedef struct HbDataset
 	List	   *tables;			/* HbTable *, as they have been opened */
 } HbDataset;
 
+#define HB_ERRCODE_NO_DATASET	ERRCODE_UNDEFINED_OBJECT
+
+/*
+ * An error, with a hint, unless the extension's SQL objects are of the
+ * library's version.  hb_dataset_open does it; functions that do not open a
+ * dataset call it themselves.
+ */
+extern void hb_check_version(void);
+
 /*
  * hb_dataset_open returns the descriptor of a dataset; ERROR (HB_ERRCODE_
  * NO_DATASET) with a hint if there is none and not missing_ok.  It lives to
@@ -131,8 +147,79 @@ extern int	hb_table_column(const HbTable *table, const char *name);	/* -1 none *
 /* Has this transaction written to the dataset (then caches do not hold)? */
 extern bool hb_dataset_is_dirty(HbDataset *ds);
 
-/* The head row under a snapshot. */
+/* The head row under a snapshot; hashes are palloc'd in the current context. */
 extern void hb_head_read(HbDataset *ds, Snapshot snapshot, HbHead *head);
+
+/*
+ * A transition (extend, finalize, ...) locks the head row first, which waits
+ * for every other one, and then reads the state that the last one committed:
+ * hb_head_lock does both and fills *head (unless NULL), whatever the isolation
+ * level; rows of other tables are then to be read under a snapshot taken
+ * after it (GetLatestSnapshot).  The lock is kept to the end of the
+ * (sub)transaction.  Modes: KEY_SHARE for writers of rows, NO_KEY_UPDATE for
+ * transitions that only add, UPDATE for those that remove.
+ *
+ * hb_head_update writes *head back (all but layout, which it raises by one,
+ * xmin and tid, which it sets to the new row version's); the caller holds
+ * NO_KEY_UPDATE or UPDATE and sets version + 1 itself when the transition is
+ * a logical one.  It ends with a CommandCounterIncrement.
+ */
+typedef enum HbHeadLock
+{
+	HB_HEAD_KEY_SHARE,
+	HB_HEAD_NO_KEY_UPDATE,
+	HB_HEAD_UPDATE
+} HbHeadLock;
+
+extern void hb_head_lock(HbDataset *ds, HbHeadLock mode, HbHead *head);
+extern void hb_head_update(HbDataset *ds, HbHead *head);
+
+/*
+ * Rows of the small tables.  The caller holds NO_KEY_UPDATE on the head.
+ * coverage_add: table was delivered for blocks first..last; ranges that touch
+ * or overlap are merged.  transition_add: a row of hotblocks.transitions; old
+ * is the head before, head the head after (its version is the row's).
+ */
+extern void hb_coverage_add(HbDataset *ds, const char *table, int64 first, int64 last);
+extern void hb_gap_add(HbDataset *ds, int64 first, int64 last);
+extern void hb_transition_add(HbDataset *ds, const char *kind, int64 from_block,
+							  const HbHead *old, const HbHead *head);
+
+/*
+ * The parts of first..last for which the table was not delivered, under a
+ * snapshot: a list of HbBlockRange *, ascending; NIL when all of it was.
+ */
+typedef struct HbBlockRange
+{
+	int64		first;
+	int64		last;
+} HbBlockRange;
+
+extern List *hb_coverage_missing(HbDataset *ds, Snapshot snapshot,
+								 const char *table, int64 first, int64 last);
+
+/*
+ * Kind free: the columns of a table come from the foreign table that first
+ * writes it.  Adds the table if the dataset has none of that name, else the
+ * columns that it lacks; a column of the same name must have the same type
+ * and collation, and the block column and sort key must be the ones that the
+ * table was made with (errors with hints).  block_column may be NULL;
+ * sort_key is a list of String nodes, whose first is the block column if
+ * there is one.  Returns the table as it is then.  Needs no more than the
+ * caller's INSERT on the chunk table, which the caller checks.
+ */
+typedef struct HbColumnDef
+{
+	const char *name;
+	Oid			type;			/* a domain is stored as its base type */
+	int32		typmod;
+	Oid			collation;
+	bool		hash_index;		/* index by row, for columns that identify */
+} HbColumnDef;
+
+extern HbTable *hb_table_register(HbDataset *ds, const char *table,
+								  const char *block_column, List *sort_key,
+								  List *columns);
 
 /*
  * A row of the chunk table.  Bounds are 0..0 and has_blocks false for a table
@@ -211,7 +298,15 @@ typedef struct HbWriterResult
 	int64		last_block;
 } HbWriterResult;
 
+/*
+ * hb_writer_begin is for INSERT and COPY: it takes KEY_SHARE on the head row,
+ * and pre-commit records a transition of kind load (rows of the block table
+ * raise the head, rows of item tables count as delivered).
+ * hb_writer_begin_transition is for transitions, which hold the head's lock,
+ * and update the head, coverage and transitions themselves.
+ */
 extern HbWriter *hb_writer_begin(HbTable *table);
+extern HbWriter *hb_writer_begin_transition(HbTable *table);
 extern void hb_writer_row(HbWriter *w, const Datum *values, const bool *isnull);
 extern void hb_writer_finish(HbWriter *w, HbWriterResult *result);
 
