@@ -116,6 +116,10 @@ hb_set_release(HbChunkSetImpl *impl, bool keep)
 
 		hb_cache_put(open->handle, keep);
 	}
+	if (!impl->part)
+		for (int i = 0; i < impl->set.nchunks; i++)
+			if (impl->set.chunks[i].entry != NULL)
+				hb_cache_entry_release(impl->set.chunks[i].entry);
 	hb_list_unref(impl->list);
 	MemoryContextDelete(impl->cxt);
 }
@@ -446,6 +450,24 @@ hb_chunk_set(HbTable *table, Snapshot snapshot, int64 lo, int64 hi)
 	return set;
 }
 
+/*
+ * The index of the first chunk, from index from on, that has rows of the block
+ * within its bounds; -1: none.
+ */
+int
+hb_chunk_set_find(HbChunkSet *set, int64 block, int from)
+{
+	HbChunkSetImpl *impl = (HbChunkSetImpl *) set;
+
+	if (impl->part && from == 0)
+		from = Max(0, hb_list_first(impl->list, block) -
+				   (int) (set->chunks - impl->list->rows));
+	for (; from < set->nchunks && set->chunks[from].first_block <= block; from++)
+		if (set->chunks[from].last_block >= block)
+			return from;
+	return -1;
+}
+
 /* Which files the pieces are in: positions that were kept hold for these. */
 static void
 hb_set_know_files(HbChunkSetImpl *impl)
@@ -473,7 +495,6 @@ hb_chunk_open(HbChunkSet *set, int index)
 	MemoryContext old = MemoryContextSwitchTo(impl->cxt);
 	HbOpenChunkImpl *open = palloc0_object(HbOpenChunkImpl);
 	HbChunkRow *row = &set->chunks[index];
-	HbChunkEntry *entry = NULL;
 	HbReaderAsk ask;
 
 	if (!impl->files_known)
@@ -483,20 +504,10 @@ hb_chunk_open(HbChunkSet *set, int index)
 	ask.row = row;
 	ask.piece_file = impl->piece_file;
 	ask.toast_file = impl->toast_file;
-	if (impl->list->cached)
-	{
-		if (row->entry == NULL)
-		{
-			entry = hb_cache_entry(set->table->dataset, row->chunk_id);
-			if (impl->part)
-				row->entry = entry; /* the list's reference from now on */
-		}
-		else
-			entry = row->entry;
-	}
-	open->handle = hb_cache_get(entry, &ask);
-	if (entry != NULL && !impl->part)
-		hb_cache_entry_release(entry);
+	/* the reference is the list's, or the set's where it has its own rows */
+	if (impl->list->cached && row->entry == NULL)
+		row->entry = hb_cache_entry(set->table->dataset, row->chunk_id);
+	open->handle = hb_cache_get(row->entry, &ask);
 	open->chunk.set = set;
 	open->chunk.row = row;
 	open->chunk.reader = open->handle->reader;

@@ -379,3 +379,28 @@ hb_dataset_names(void)
 	list_sort(names, hb_list_strcmp);
 	return names;
 }
+
+/* Is a relation one of the dataset's tables? */
+bool
+hb_dataset_has_table(const char *name, Oid relid)
+{
+	HbDataset	row;
+
+	if (!hb_dataset_lookup(name, &row))
+		return false;
+	for (int i = 0; i < HB_NSTORAGE; i++)
+		if (hb_storage_relid(&row, i) == relid)
+			return true;
+	return false;
+}
+
+/* May the role read it?  False also where it is gone. */
+bool
+hb_dataset_readable(const char *name, Oid role)
+{
+	HbDataset	row;
+
+	return hb_dataset_lookup(name, &row) &&
+		SearchSysCacheExists1(RELOID, ObjectIdGetDatum(row.chunk_relid)) &&
+		pg_class_aclcheck(row.chunk_relid, role, ACL_SELECT) == ACLCHECK_OK;
+}

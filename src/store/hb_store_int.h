@@ -5,6 +5,7 @@
 #ifndef HB_STORE_INT_H
 #define HB_STORE_INT_H
 
+#include "store/hb_keccak.h"
 #include "store/hb_store.h"
 
 #include "access/genam.h"
@@ -157,6 +158,8 @@ extern void hb_storage_delete(Relation rel, ItemPointer tid);
 /* hb_dataset.c */
 extern Oid	hb_catalog_relid(const char *name);
 extern List *hb_dataset_names(void);	/* C strings: all, in order of name */
+extern bool hb_dataset_has_table(const char *name, Oid relid);
+extern bool hb_dataset_readable(const char *name, Oid role);
 
 
 /* hb_table.c */
@@ -279,6 +282,7 @@ extern bool hb_head_layout(HbDataset *ds, Snapshot snapshot, int64 *layout,
 
 /* hb_chunkset.c */
 extern void hb_chunk_lists_forget(Oid column_relid);
+extern int	hb_chunk_set_find(HbChunkSet *set, int64 block, int from);
 
 /*
  * A value in physical form as a chunk or a builder gives it: an integer, or
@@ -302,29 +306,29 @@ typedef struct HbLookup HbLookup;
 extern HbLookup *hb_lookup_begin(HbTable *source, int col, bool by_item,
 								 Snapshot snapshot);
 extern void hb_lookup_get(HbLookup *lookup, int64 batch, int n, const int64 *blocks,
-						  const int64 *indexes, const bool *has_index,
+						  const int64 *indexes, const bool *no_index,
 						  HbFetched *values, bool *found);
 extern void hb_lookup_end(HbLookup *lookup);
 
 /* The same for the bloom of a block's or an item's logs; found: there are logs */
-#define HB_BLOOM_BYTES 256
 typedef struct HbBloomLookup HbBloomLookup;
 
 extern HbBloomLookup *hb_bloom_begin(HbTable *source, List *columns, bool by_item,
 									 Snapshot snapshot);
 extern bool hb_bloom_get(HbBloomLookup *lookup, int64 batch, int64 block, int64 index,
-						 uint8_t bloom[HB_BLOOM_BYTES]);
+						 uint8_t bloom[HB_BLOOM_LEN]);
 extern void hb_bloom_end(HbBloomLookup *lookup);
 
 /* Values of stored columns: n rows of one page, ascending (hb_fetch.c). */
 extern void hb_fetch(HbOpenChunk *chunk, int reader_col, uint32 page,
 					 const uint16 *rows, int n, HbFetched *values);
 extern Datum hb_fetched_datum(HbColumn *column, const HbFetched *value);
+extern bool hb_fetched_equal(const HbFetched *a, const HbFetched *b);
 
 /* Columns computed from others of the same row (hb_derive.c). */
+#define HB_DERIVE_SPACE 32
 extern void hb_derive_row(HbDerive derive, const HbFetched *sources, int n,
-						  HbFetched *value, uint8_t *space);
-#define HB_DERIVE_ROW_SPACE 32
+						  HbFetched *value, uint8_t space[HB_DERIVE_SPACE]);
 
 /* hb_compare.c: which columns of the builder's first n rows may be left out */
 typedef struct HbComparer HbComparer;
