@@ -66,9 +66,10 @@ hb_intpage_encode(const int64_t *values, uint32_t n, int64_t min,
 		delta_range(values, n, &least, &most);
 		hb_put64(dst, (uint64_t) values[0]);
 		hb_put64(dst + 8, (uint64_t) least);
+		tmp[0] = 0;
 		for (i = 1; i < n; i++)
-			tmp[i - 1] = (uint64_t) values[i] - (uint64_t) values[i - 1] - (uint64_t) least;
-		hb_pack(tmp, n - 1, bits, dst + 16);
+			tmp[i] = (uint64_t) values[i] - (uint64_t) values[i - 1] - (uint64_t) least;
+		hb_pack(tmp, n, bits, dst + 16);
 		return;
 	}
 	for (i = 0; i < n; i++)
@@ -85,12 +86,11 @@ hb_intpage_decode(const uint8_t *src, uint32_t n, int64_t min,
 	if (mode & HB_INTPAGE_DELTA)
 	{
 		uint64_t   *o = (uint64_t *) out;
-		uint64_t	v = hb_get64(src);
+		uint64_t	v = hb_get64(src) - hb_get64(src + 8);
 		uint32_t	i;
 
-		hb_unpack64(src + 16, n - 1, bits, hb_get64(src + 8), o + 1);
-		o[0] = v;
-		for (i = 1; i < n; i++)
+		hb_unpack64(src + 16, n, bits, hb_get64(src + 8), o);
+		for (i = 0; i < n; i++)
 		{
 			v += o[i];
 			o[i] = v;

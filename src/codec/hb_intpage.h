@@ -7,7 +7,7 @@
  *	 FOR	value = base + packed; base is the page's minimum, which the page
  *			table holds; 0 bits: no payload
  *	 DELTA	payload = first value (8 bytes), least delta (8 bytes), packed
- *			(delta - least delta) of the n - 1 others; sums modulo 2^64
+ *			(delta - least delta) of all n, 0 for the first; sums modulo 2^64
  */
 #ifndef HB_INTPAGE_H
 #define HB_INTPAGE_H
@@ -33,7 +33,7 @@ hb_intpage_size(uint8_t mode, uint32_t n)
 	size_t		bits = mode & HB_INTPAGE_BITS;
 
 	if (mode & HB_INTPAGE_DELTA)
-		return 16 + ((size_t) (n - 1) * bits + 7) / 8;
+		return 16 + ((size_t) n * bits + 7) / 8;
 	return ((size_t) n * bits + 7) / 8;
 }
 

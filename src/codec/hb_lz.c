@@ -11,7 +11,7 @@
 
 static ZSTD_CCtx *zstd_cctx = NULL;
 static ZSTD_DCtx *zstd_dctx = NULL;
-static uint64_t lz4_state[LZ4_STREAMSIZE / 8 + 1];
+static LZ4_stream_t lz4_state;
 
 static size_t
 zstd_compress(int level, const uint8_t *src, size_t len, uint8_t *dst, size_t cap)
@@ -43,7 +43,7 @@ hb_lz_compress(int codec, int level, const uint8_t *src, size_t len,
 
 		if (cap > LZ4_MAX_INPUT_SIZE)
 			cap = LZ4_MAX_INPUT_SIZE;
-		n = LZ4_compress_fast_extState(lz4_state, (const char *) src, (char *) dst,
+		n = LZ4_compress_fast_extState(&lz4_state, (const char *) src, (char *) dst,
 									   (int) len, (int) cap, 1);
 		return n > 0 ? (size_t) n : 0;
 	}

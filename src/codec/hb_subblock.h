@@ -19,8 +19,11 @@
 #define HB_SUB_CODEC	0x0003		/* HB_CODEC_xxx of hb_lz.h */
 #define HB_SUB_TRIM		0x0004
 
-#define HB_SUB_RATIO	4096		/* a codec may not claim more than this */
-#define HB_SUB_TRIM_MAX	(1U << 26)	/* raw bytes of a trimmed sub-block */
+/*
+ * A longer sub-block (a single value then) is stored as it is, so that
+ * building one needs no second copy, and damaged flags claim no more memory.
+ */
+#define HB_SUB_CODED_MAX	(2U * 1024 * 1024)
 
 /* Could len stored bytes with these flags decode to raw_len? */
 static inline bool
@@ -31,9 +34,7 @@ hb_subblock_plausible(uint64_t len, uint64_t raw_len, uint32_t flags)
 		return false;
 	if (flags == 0)
 		return len == raw_len;
-	if ((flags & HB_SUB_TRIM) && raw_len > HB_SUB_TRIM_MAX)
-		return false;
-	return raw_len / HB_SUB_RATIO <= len;
+	return raw_len <= HB_SUB_CODED_MAX && len <= 2 * (uint64_t) HB_SUB_CODED_MAX;
 }
 
 /* Appends the trimmed form of n values of these lengths. */
