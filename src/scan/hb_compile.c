@@ -338,10 +338,11 @@ bytes_leaf(Compiler *c, HbLeaf *leaf, const HbPred *pred)
 	{
 		Datum		value = pred->values[i];
 
-		if (!column->value.typbyval && column->value.typlen == -1)
-			value = PointerGetDatum(PG_DETOAST_DATUM(value));
 		if (leaf->exotic)
+		{
+			value = PointerGetDatum(PG_DETOAST_DATUM(value));
 			leaf->consts[i] = value;
+		}
 		hb_value_to_phys(&column->value, value, &unused, &slices[n]);
 		if (leaf->exotic && hb_slice_exotic(slices[n]))
 		{

@@ -126,24 +126,37 @@ bits_set_range(uint64 *bits, uint32 first, uint32 last)
 	}
 }
 
+/* 64 bytes that are 0 or 1 as the bits of a word. */
+static inline uint64
+pack_bytes(const uint8 *flags)
+{
+	uint64		word = 0;
+
+	for (int i = 0; i < 8; i++)
+		word |= ((hb_get64(flags + 8 * i) * UINT64CONST(0x0102040810204080)) >> 56)
+			<< (8 * i);
+	return word;
+}
+
 /*
  * Keeps the selected rows i for which test (an expression over i) holds.
  * Words with nothing selected are not looked at; in the others all rows are,
- * since a loop without branches is faster than picking rows.
+ * into bytes and then bits, since such a loop is vectorized and picking rows
+ * is not.
  */
 #define KEEP_ROWS(sel, test) \
 	do { \
 		for (int w_ = 0; w_ < HB_PAGE_WORDS; w_++) \
 		{ \
-			uint64	word_ = 0; \
+			uint8	flags_[64]; \
 			if ((sel)[w_] == 0) \
 				continue; \
 			for (int bit_ = 0; bit_ < 64; bit_++) \
 			{ \
 				int		i = w_ * 64 + bit_; \
-				word_ |= (uint64) (test) << bit_; \
+				flags_[bit_] = (test); \
 			} \
-			(sel)[w_] &= word_; \
+			(sel)[w_] &= pack_bytes(flags_); \
 		} \
 	} while (0)
 
