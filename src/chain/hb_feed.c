@@ -148,7 +148,7 @@ hb_feed_begin(HbDataset *ds, HbFeedSource source, List *tables)
 	feed->snapshot = RegisterSnapshot(GetLatestSnapshot());
 	feed->old_trace_format = feed->trace_format =
 		hb_fact_trace_format(ds, feed->snapshot);
-	feed->recent = palloc(HB_FEED_RECENT * sizeof(HbBlockRef));
+	feed->recent = palloc(HB_FEED_RECENT * sizeof(HbFeedRef));
 	hb_evm_begin(feed);
 
 	MemoryContextSwitchTo(old_cxt);
@@ -275,7 +275,7 @@ feed_read_stored(HbFeed *feed, int64 lo, int64 hi)
 
 	Assert(hi - lo < READ_AHEAD);
 	if (feed->stored == NULL)
-		feed->stored = MemoryContextAlloc(feed->cxt, READ_AHEAD * sizeof(HbBlockRef));
+		feed->stored = MemoryContextAlloc(feed->cxt, READ_AHEAD * sizeof(HbFeedRef));
 	feed->nstored = 0;
 	feed->stored_first = lo;
 	feed->stored_last = hi;
@@ -305,7 +305,7 @@ feed_read_stored(HbFeed *feed, int64 lo, int64 hi)
 	{
 		for (int r = 0; r < batch.nrows; r++)
 		{
-			HbBlockRef *ref;
+			HbFeedRef *ref;
 			bytea	   *hash;
 
 			/* two rows of one number, or other hashes, come from COPY */
@@ -335,7 +335,7 @@ feed_stored_hash(HbFeed *feed, int64 number)
 
 	for (int64 i = feed->nrecent - 1; i >= oldest; i--)
 	{
-		HbBlockRef *ref = &feed->recent[i % HB_FEED_RECENT];
+		HbFeedRef *ref = &feed->recent[i % HB_FEED_RECENT];
 
 		if (ref->number == number)
 			return ref->hash;
@@ -371,7 +371,7 @@ feed_stored_hash(HbFeed *feed, int64 number)
  */
 
 static void
-append_ref(StringInfo buf, const HbBlockRef *ref)
+append_ref(StringInfo buf, const HbFeedRef *ref)
 {
 	appendStringInfo(buf, "%s{\"number\": " INT64_FORMAT ", \"hash\": \"%s\"}",
 					 buf->data[buf->len - 1] == '[' ? "" : ", ",
@@ -450,7 +450,7 @@ hb_feed_link(HbFeed *feed, HbSlice hash, const HbSlice *parent)
 {
 	HbHead	   *head = &feed->head;
 	int64		number = feed->number;
-	HbBlockRef *ref;
+	HbFeedRef *ref;
 	MemoryContext old_cxt;
 
 	if (!head->empty && number <= head->head_number)

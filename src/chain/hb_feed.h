@@ -120,11 +120,11 @@ typedef enum HbFeedTableNo
 } HbFeedTableNo;
 
 /* A block's place in the chain. */
-typedef struct HbBlockRef
+typedef struct HbFeedRef
 {
 	int64		number;
 	uint8		hash[32];
-} HbBlockRef;
+} HbFeedRef;
 
 #define HB_FEED_RECENT	1024	/* blocks of the feed kept in memory */
 
@@ -156,11 +156,11 @@ struct HbFeed
 	uint32		node;			/* what an error is about */
 
 	/* blocks of this feed, a ring by count */
-	HbBlockRef *recent;
+	HbFeedRef *recent;
 	int64		nrecent;		/* ever added */
 
 	/* stored blocks, read ahead for redelivery */
-	HbBlockRef *stored;
+	HbFeedRef *stored;
 	int			nstored;
 	int64		stored_first;	/* range that was read */
 	int64		stored_last;
