@@ -13,6 +13,7 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
+#include "fdw/hb_fdw.h"
 #include "scan/hb_scan.h"
 #include "store/hb_store.h"
 
@@ -82,5 +83,6 @@ _PG_init(void)
 	hb_define_switch("hotblocks.enable_hash_index",
 					 "Finds unique values through the chunks' hash indexes.",
 					 &hb_enable_hash_index);
+	hb_fdw_init();
 	MarkGUCPrefixReserved("hotblocks");
 }
