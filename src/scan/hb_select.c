@@ -126,24 +126,37 @@ bits_set_range(uint64 *bits, uint32 first, uint32 last)
 	}
 }
 
+/* 64 bytes that are 0 or 1 as the bits of a word. */
+static inline uint64
+pack_bytes(const uint8 *flags)
+{
+	uint64		word = 0;
+
+	for (int i = 0; i < 8; i++)
+		word |= ((hb_get64(flags + 8 * i) * UINT64CONST(0x0102040810204080)) >> 56)
+			<< (8 * i);
+	return word;
+}
+
 /*
  * Keeps the selected rows i for which test (an expression over i) holds.
  * Words with nothing selected are not looked at; in the others all rows are,
- * since a loop without branches is faster than picking rows.
+ * into bytes and then bits, since such a loop is vectorized and picking rows
+ * is not.
  */
 #define KEEP_ROWS(sel, test) \
 	do { \
 		for (int w_ = 0; w_ < HB_PAGE_WORDS; w_++) \
 		{ \
-			uint64	word_ = 0; \
+			uint8	flags_[64]; \
 			if ((sel)[w_] == 0) \
 				continue; \
 			for (int bit_ = 0; bit_ < 64; bit_++) \
 			{ \
 				int		i = w_ * 64 + bit_; \
-				word_ |= (uint64) (test) << bit_; \
+				flags_[bit_] = (test); \
 			} \
-			(sel)[w_] &= word_; \
+			(sel)[w_] &= pack_bytes(flags_); \
 		} \
 	} while (0)
 
@@ -294,7 +307,7 @@ test_bytes(HbCursor *cur, HbLeaf *leaf, HbColumnState *cs, uint32 page, uint64 *
 	drop_nulls(cur, cs, page, sel);
 	n = bits_rows(sel, rows);
 	memset(sel, 0, HB_PAGE_WORDS * sizeof(uint64));
-	if (cs->info->stored == HB_STORED_VAR && !leaf->exotic &&
+	if (cs->info->stored == HB_STORED_VAR && !leaf->exotic && !leaf->negated &&
 		leaf->bytes.kind == HB_FORM_SET && leaf->bytes.set.n <= 4)
 		n = keep_lengths(cur, leaf, cs, page, rows, n);
 
@@ -375,6 +388,31 @@ test_nulls(HbCursor *cur, HbColumnState *cs, uint32 page, bool wanted, uint64 *s
 	}
 }
 
+/* A test of integers or codes, of those in sel. */
+static void
+test_values(HbCursor *cur, HbColumnState *cs, const HbBound *b, uint32 page,
+			uint64 *sel)
+{
+	uint64		passed[HB_PAGE_WORDS];
+	uint64	   *out = sel;
+
+	if (b->negated)
+	{
+		drop_nulls(cur, cs, page, sel);
+		memcpy(passed, sel, sizeof(passed));
+		out = passed;
+	}
+	if (b->test >= HB_BOUND_CODE_RANGE)
+		test_codes(cur, cs, b, page, out);
+	else
+		test_ints(cur, cs, b, page, out);
+	if (b->negated)
+	{
+		for (int w = 0; w < HB_PAGE_WORDS; w++)
+			sel[w] &= ~passed[w];
+	}
+}
+
 static void
 test_leaf(HbCursor *cur, HbNode *node, const HbBound *b, uint32 page, uint64 *sel)
 {
@@ -395,12 +433,10 @@ test_leaf(HbCursor *cur, HbNode *node, const HbBound *b, uint32 page, uint64 *se
 		case HB_BOUND_INT_NE:
 		case HB_BOUND_INT_SET:
 		case HB_BOUND_INT_BITMAP:
-			test_ints(cur, cs, b, page, sel);
-			break;
 		case HB_BOUND_CODE_RANGE:
 		case HB_BOUND_CODE_NE:
 		case HB_BOUND_CODE_SET:
-			test_codes(cur, cs, b, page, sel);
+			test_values(cur, cs, b, page, sel);
 			break;
 		case HB_BOUND_BYTES:
 			test_bytes(cur, node->leaf, cs, page, sel);
@@ -468,6 +504,8 @@ check_ints(HbCursor *cur, HbColumnState *cs, const HbBound *b, uint32 page)
 									   &valid));
 	if (!valid)
 		return HB_IS_FALSE;		/* all null */
+	if (b->negated)
+		return HB_IS_TEST;
 	switch (b->test)
 	{
 		case HB_BOUND_INT_RANGE:
@@ -502,7 +540,7 @@ check_bytes(HbCursor *cur, const HbLeaf *leaf, HbColumnState *cs, uint32 page)
 	HbSlice		max;
 	bool		valid;
 
-	if (leaf->by_datum)
+	if (leaf->by_datum || leaf->negated)
 		return HB_IS_TEST;
 	if (f->kind == HB_FORM_RANGE)
 	{
