@@ -70,12 +70,6 @@ extern void hb_feed_finish(HbFeed *feed, HbFeedResult *result);
  */
 extern void hb_coverage_check(HbTable *table, Snapshot snapshot, int64 lo, int64 hi);
 
-/*
- * Called by INSERT and COPY into an item table at their end: the rows' blocks
- * lo..hi count as delivered.
- */
-extern void hb_coverage_add(HbTable *table, int64 lo, int64 hi);
-
 /* hotblocks.missing_data */
 typedef enum HbMissingData
 {

@@ -311,6 +311,21 @@ extern void hb_writer_row(HbWriter *w, const Datum *values, const bool *isnull);
 extern void hb_writer_finish(HbWriter *w, HbWriterResult *result);
 
 /*
+ * The same with values in physical form already (store/hb_value.h), for feeds
+ * that decode them from text: i for HB_PHYS_INT, bytes for the others (copied;
+ * HB_PHYS_NUM in its num form, also where it fits an int64).  This is how a
+ * wide int8 column is given a value that a Datum of its type cannot hold.
+ */
+typedef struct HbPhysValue
+{
+	bool		isnull;
+	int64_t		i;
+	HbSlice		bytes;
+} HbPhysValue;
+
+extern void hb_writer_row_phys(HbWriter *w, const HbPhysValue *values);
+
+/*
  * Rows of this transaction that are known to derive (the feed compared them
  * itself): column col's values are left out without a comparison.
  */
