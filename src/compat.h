@@ -12,10 +12,16 @@
 
 #include "access/stratnum.h"
 #include "access/toast_internals.h"
+#include "commands/explain.h"
 #include "commands/sequence.h"
+#include "commands/vacuum.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_class.h"
 #include "executor/executor.h"
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#endif
 #include "nodes/pathnodes.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
@@ -131,6 +137,17 @@ hb_estimate_array_length(PlannerInfo *root, Node *array)
 	return estimate_array_length(root, array);
 #else
 	return estimate_array_length(array);
+#endif
+}
+
+/* 18 asks whether it is ANALYZE that waits. */
+static inline void
+hb_vacuum_delay_point(void)
+{
+#if PG_VERSION_NUM >= 180000
+	vacuum_delay_point(true);
+#else
+	vacuum_delay_point();
 #endif
 }
 

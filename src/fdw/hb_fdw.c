@@ -5,9 +5,7 @@
  *
  * What is not set is not offered: UPDATE and DELETE (refused with a hint by
  * PlanForeignModify), batches of INSERT (the writer gathers rows itself, so
- * that a batch would only copy each row once more), row locks (core copies
- * whole rows, which is right for data that does not change in place), and
- * core's parallel scan.
+ * that a batch would only copy each row once more), and core's parallel scan.
  */
 #include "postgres.h"
 
@@ -38,6 +36,8 @@ hotblocks_fdw_handler(PG_FUNCTION_ARGS)
 	routine->EndForeignInsert = hotblocksEndForeignInsert;
 	routine->IsForeignRelUpdatable = hotblocksIsForeignRelUpdatable;
 	routine->ExecForeignTruncate = hotblocksExecForeignTruncate;
+
+	routine->GetForeignRowMarkType = hotblocksGetForeignRowMarkType;
 
 	routine->ExplainForeignScan = hotblocksExplainForeignScan;
 

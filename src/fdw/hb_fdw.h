@@ -225,6 +225,8 @@ extern void hotblocksBeginForeignInsert(ModifyTableState *mtstate,
 										ResultRelInfo *rinfo);
 extern void hotblocksEndForeignInsert(EState *estate, ResultRelInfo *rinfo);
 extern int	hotblocksIsForeignRelUpdatable(Relation rel);
+extern RowMarkType hotblocksGetForeignRowMarkType(RangeTblEntry *rte,
+												  LockClauseStrength strength);
 extern void hotblocksExecForeignTruncate(List *rels, DropBehavior behavior,
 										 bool restart_seqs);
 extern bool hotblocksAnalyzeForeignTable(Relation relation,
