@@ -124,7 +124,8 @@ typedef struct HbScan HbScan;
 
 /*
  * begin allocates in the current memory context, which must outlive the scan
- * and owns everything it holds; chunk sets and open chunks are released by
+ * and owns everything it holds.  A predicate, with its values, must live until
+ * the scan ends or is given another.  Chunk sets and open chunks are released by
  * end, and by the resource owner on error.  next returns false at the end.
  * Checks for interrupts at every page.
  */
