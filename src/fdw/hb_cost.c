@@ -58,8 +58,8 @@ is_constant_range(PlannerInfo *root, HbTable *table, const HbClause *clause)
 		pred->column == table->block_col;
 }
 
-static Snapshot
-planning_snapshot(void)
+Snapshot
+hb_planning_snapshot(void)
 {
 	return ActiveSnapshotSet() ? GetActiveSnapshot() : GetTransactionSnapshot();
 }
@@ -113,10 +113,10 @@ hb_cost_rel_size(PlannerInfo *root, RelOptInfo *baserel)
 		lo = 1;
 		hi = 0;
 	}
-	hb_scan_estimate(table, planning_snapshot(), lo, hi, &plan_rel->estimate);
+	hb_scan_estimate(table, hb_planning_snapshot(), lo, hi, &plan_rel->estimate);
 
 	plan_rel->blocks = 1;
-	set = hb_chunk_set(table, planning_snapshot(), PG_INT64_MIN, PG_INT64_MAX);
+	set = hb_chunk_set(table, hb_planning_snapshot(), PG_INT64_MIN, PG_INT64_MAX);
 	for (int i = 0; i < set->nchunks; i++)
 	{
 		int64		blocks = set->chunks[i].last_block -

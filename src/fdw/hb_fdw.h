@@ -7,6 +7,7 @@
  * hb_import.c	IMPORT FOREIGN SCHEMA
  * hb_clause.c	SQL conditions as predicates of the scan
  * hb_cost.c		row counts and costs
+ * hb_stats.c		column statistics before ANALYZE
  * hb_path.c		paths: orders, parameters
  * hb_plan.c		from a path to a plan
  * hb_exec.c		scanning
@@ -128,6 +129,8 @@ extern HbPred *hb_filter_constant_pred(const HbFilter *filter);
  * Planner state of a base relation, in RelOptInfo.fdw_private; filled by
  * GetForeignRelSize.
  */
+typedef struct HbColumnStats HbColumnStats;
+
 typedef struct HbPlanRel
 {
 	HbForeign  *foreign;
@@ -137,10 +140,15 @@ typedef struct HbPlanRel
 	bool		never;			/* constants say that no row passes */
 	int64		blocks;			/* distinct blocks of the table, about */
 	HbScanEstimate estimate;	/* of the range that constants give */
+	HbColumnStats *stats;		/* hb_stats.c: by column, once asked for */
+	HeapTuple  *stats_tuples;
 } HbPlanRel;
 
 /* May the scan evaluate this condition, also as seen from security? */
 extern HbClause *hb_plan_push(RelOptInfo *baserel, RestrictInfo *rinfo);
+
+/* The query's snapshot, as near as planning comes to it. */
+extern Snapshot hb_planning_snapshot(void);
 
 /* hb_cost.c */
 typedef struct HbCost
@@ -191,6 +199,9 @@ typedef struct HbScanState
 	MemoryContext pred_cxt;		/* owns the predicate in use */
 	MemoryContext spare_cxt;	/* for the next one */
 } HbScanState;
+
+/* Hooks of this layer; called once by _PG_init. */
+extern void hb_fdw_init(void);
 
 /* Callbacks, as in core's fdwapi.h. */
 extern void hotblocksGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel,
