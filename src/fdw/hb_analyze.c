@@ -246,7 +246,7 @@ acquire_sample(Relation relation, int elevel, HeapTuple *rows, int targrows,
 		read_all(&sample, scan);
 	else
 	{
-		next = set->floor_block;
+		next = HB_FLOOR(set);
 		for (int i = 0; i < set->nchunks; i++)
 		{
 			HbChunkRow	chunk = set->chunks[i];

@@ -568,7 +568,7 @@ make_array_pred(const HbClause *clause, Datum value)
 	int16		typlen;
 	bool		typbyval;
 	char		typalign;
-	HbPred	  **children;
+	HbPred	   *pred;
 
 	get_typlenbyvalalign(ARR_ELEMTYPE(array), &typlen, &typbyval, &typalign);
 	deconstruct_array(array, ARR_ELEMTYPE(array), typlen, typbyval, typalign,
@@ -588,10 +588,9 @@ make_array_pred(const HbClause *clause, Datum value)
 		return make_pred(HB_PRED_NEVER);
 	if (n == 0)
 		return make_pred(HB_PRED_ALWAYS);
-	children = palloc(sizeof(HbPred *) * n);
-	for (int i = 0; i < n; i++)
-		children[i] = make_comparison(clause, elements[i]);
-	return make_branch_pred(HB_PRED_AND, n, children);
+	pred = make_column_pred(HB_PRED_IN, clause, HB_EQ, n, elements);
+	pred->negated = true;
+	return pred;
 }
 
 /* A leaf with its value. */
