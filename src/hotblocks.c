@@ -8,6 +8,8 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
+#include "fdw/hb_fdw.h"
+
 PG_MODULE_MAGIC;
 
 void		_PG_init(void);
@@ -15,5 +17,6 @@ void		_PG_init(void);
 void
 _PG_init(void)
 {
+	hb_fdw_init();
 	MarkGUCPrefixReserved("hotblocks");
 }

@@ -19,7 +19,7 @@
 
 #include <math.h>
 
-#include "access/htup_details.h"
+#include "access/sysattr.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -36,6 +36,7 @@
 #define HB_COST_LOOKUP		1.0 /* a value in a dictionary or hash index */
 #define HB_COST_PAGE		0.5 /* read and test a page of one column */
 #define HB_COST_VALUE		0.005	/* return one value */
+#define HB_COST_LONG_VALUE	0.03	/* the same from a sub-block */
 #define HB_COST_ORDERED_ROW	0.0025	/* merge overlapping chunks, per row */
 
 /* The conditions of a scan, sorted by what they do for it. */
@@ -161,6 +162,28 @@ count_condition(PlannerInfo *root, RelOptInfo *baserel, RestrictInfo *rinfo,
 		conditions->ntested++;
 }
 
+/* What it costs to return the values that a row of the result needs. */
+static Cost
+row_cost(const HbPlanRel *plan_rel)
+{
+	const HbForeign *foreign = plan_rel->foreign;
+	Cost		cost = 0;
+
+	for (int attnum = 1; attnum <= foreign->natts; attnum++)
+	{
+		const HbColumn *column;
+
+		if (foreign->columns[attnum - 1] < 0 ||
+			!bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber,
+						   plan_rel->attrs_used))
+			continue;
+		column = &foreign->table->columns[foreign->columns[attnum - 1]];
+		cost += column->value.phys == HB_PHYS_BYTES && column->width == 0 ?
+			HB_COST_LONG_VALUE : HB_COST_VALUE;
+	}
+	return cost;
+}
+
 /*
  * Rows and cost of a scan with all restrictions of the relation and the join
  * clauses of a parameterized path.
@@ -180,7 +203,7 @@ hb_cost_scan(PlannerInfo *root, RelOptInfo *baserel,
 	double		tested;
 	double		passed;
 	double		pages;
-	int			nvalues = bms_num_members(plan_rel->attrs_used);
+	Cost		values = row_cost(plan_rel);
 
 	clauses = param_info == NULL ? plan_rel->pushed :
 		list_concat_copy(plan_rel->pushed, param_info->ppi_clauses);
@@ -225,9 +248,8 @@ hb_cost_scan(PlannerInfo *root, RelOptInfo *baserel,
 		baserel->reltarget->cost.startup;
 	cost->total = cost->startup + chunks * HB_COST_CHUNK +
 		chunks * conditions.nlookups * HB_COST_LOOKUP +
-		pages * HB_COST_PAGE * (conditions.ntested + 1) +
-		passed * (cpu_tuple_cost + nvalues * HB_COST_VALUE +
-				  local_cost.per_tuple) +
+		pages * HB_COST_PAGE * (conditions.ntested + (values > 0 ? 1 : 0)) +
+		passed * (cpu_tuple_cost + values + local_cost.per_tuple) +
 		cost->rows * baserel->reltarget->cost.per_tuple;
 	if (ordered && estimate->overlaps)
 		cost->total += passed * HB_COST_ORDERED_ROW;
