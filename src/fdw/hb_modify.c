@@ -325,3 +325,37 @@ hotblocksEndForeignInsert(EState *estate, ResultRelInfo *rinfo)
 	if (rinfo->ri_FdwState != NULL)
 		flush(rinfo->ri_FdwState);
 }
+
+/*
+ * All relations are of one server, and so of one dataset; core has checked the
+ * caller's rights and locked the foreign tables.
+ */
+void
+hotblocksExecForeignTruncate(List *rels, DropBehavior behavior,
+							 bool restart_seqs)
+{
+	HbDataset  *ds = NULL;
+	List	   *tables = NIL;
+	ListCell   *lc;
+
+	foreach(lc, rels)
+	{
+		Relation	rel = lfirst(lc);
+		HbForeign  *foreign = hb_foreign_open(rel);
+
+		hb_foreign_check_acl(foreign, ACL_TRUNCATE);
+		if (foreign->feed)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot truncate foreign table \"%s\"",
+							RelationGetRelationName(rel)),
+					 errdetail("It takes block documents and has no rows of its own.")));
+		ds = foreign->dataset;
+		if (foreign->table != NULL)
+			tables = list_append_unique_ptr(tables,
+											hb_table_open(ds, foreign->table_name,
+														  false));
+	}
+	if (tables != NIL)
+		hb_dataset_truncate(ds, tables);
+}
