@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "access/stratnum.h"
+#include "access/tableam.h"
 #include "access/toast_internals.h"
 #include "commands/explain.h"
 #include "commands/sequence.h"
@@ -46,6 +47,28 @@
 #else
 #define hb_insert_index_tuples(rri, slot, estate) \
 	ExecInsertIndexTuples((rri), (slot), (estate), false, false, NULL, NIL)
+#endif
+
+/* What an update says of indexes: a flag before 16. */
+#if PG_VERSION_NUM >= 160000
+typedef TU_UpdateIndexes HbUpdateIndexes;
+#define HB_UPDATE_NO_INDEXES TU_None
+#define hb_update_index_tuples(rri, slot, estate, which) \
+	ExecInsertIndexTuples((rri), (slot), (estate), true, false, NULL, NIL, \
+						  (which) == TU_Summarizing)
+#else
+typedef bool HbUpdateIndexes;
+#define HB_UPDATE_NO_INDEXES false
+#define hb_update_index_tuples(rri, slot, estate, which) \
+	ExecInsertIndexTuples((rri), (slot), (estate), true, false, NULL, NIL)
+#endif
+
+/* palloc by type came with 16, and with later minor versions of 15. */
+#ifndef palloc_object
+#define palloc_object(type) ((type *) palloc(sizeof(type)))
+#define palloc0_object(type) ((type *) palloc0(sizeof(type)))
+#define palloc_array(type, count) ((type *) palloc(sizeof(type) * (count)))
+#define palloc0_array(type, count) ((type *) palloc0(sizeof(type) * (count)))
 #endif
 
 /* The number of the file that holds a relation: RelFileLocator since 16. */

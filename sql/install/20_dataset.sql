@@ -326,13 +326,15 @@ CREATE VIEW hotblocks.datasets AS
 			+ pg_catalog.pg_total_relation_size(d.coverage_table)
 			+ pg_catalog.pg_total_relation_size(d.gap_table)
 			+ pg_catalog.pg_total_relation_size(d.transition_table) AS bytes,
-		c.live_bytes, c.chunks, c.rows
+		coalesce(c.live_bytes, 0) AS live_bytes,
+		coalesce(c.chunks, 0) AS chunks,
+		coalesce(c.rows, 0) AS rows
 	FROM hotblocks.dataset d
-		JOIN pg_catalog.pg_class r ON r.oid = d.chunk_table,
-		LATERAL (
-			SELECT count(*) AS chunks,
-				coalesce(sum(l.bytes), 0)::bigint AS live_bytes,
-				coalesce(sum(l.rows), 0)::bigint AS rows
-			FROM hotblocks.chunk_list(d.name) l) c
+		JOIN pg_catalog.pg_class r ON r.oid = d.chunk_table
+		LEFT JOIN (
+			SELECT l.dataset, count(*) AS chunks, sum(l.bytes)::bigint AS live_bytes,
+				sum(l.rows)::bigint AS rows
+			FROM hotblocks.chunk_list() l
+			GROUP BY l.dataset) c ON c.dataset = d.name
 	WHERE pg_catalog.has_table_privilege(d.chunk_table, 'SELECT');
 GRANT SELECT ON hotblocks.chunks, hotblocks.datasets TO PUBLIC;

@@ -178,7 +178,8 @@ extern void hb_head_update(HbDataset *ds, HbHead *head);
  * Rows of the small tables.  The caller holds NO_KEY_UPDATE on the head.
  * coverage_add: table was delivered for blocks first..last; ranges that touch
  * or overlap are merged.  transition_add: a row of hotblocks.transitions; old
- * is the head before, head the head after (its version is the row's).
+ * is the head before, head the head after (its version is the row's);
+ * from_block PG_INT64_MIN when the rows had no blocks.
  */
 extern void hb_coverage_add(HbDataset *ds, const char *table, int64 first, int64 last);
 extern void hb_gap_add(HbDataset *ds, int64 first, int64 last);
@@ -222,6 +223,13 @@ extern HbTable *hb_table_register(HbDataset *ds, const char *table,
 								  List *columns);
 
 /*
+ * TRUNCATE: removes all rows of the given tables (HbTable *) of one dataset,
+ * as a transition.  Without the block table's rows there is no chain.  ERROR
+ * if a table that is not among them may derive values from one that is.
+ */
+extern void hb_dataset_truncate(HbDataset *ds, List *tables);
+
+/*
  * A row of the chunk table.  Bounds are 0..0 and has_blocks false for a table
  * without a block column.
  */
@@ -234,6 +242,12 @@ typedef struct HbChunkRow
 	uint32		nrows;
 	uint64		body_len;
 	uint64		bytes;			/* directory and body */
+	int64		batch;			/* of the transaction that wrote it; from the
+								 * sequence of chunk ids */
+	int32		directory_bytes;
+	int16		level;			/* 0: as written; compaction's are above */
+	int16		format;
+	struct HbChunkEntry *entry; /* the store's */
 } HbChunkRow;
 
 /*

@@ -1,0 +1,447 @@
+/*
+ * hb_writer.c
+ *		Rows to chunks.
+ *
+ * Rows go into a builder until hotblocks.chunk_rows or hotblocks.build_memory
+ * is reached.  Then they are sorted (nothing to do where they came sorted) and
+ * written as a chunk: all of them, or those up to the beginning of the last
+ * block where that lies in the last quarter, in which case the rest is kept
+ * for the next chunk.  So a block whose rows come together is in one chunk,
+ * and chunks of a sorted load do not overlap.
+ *
+ * The body streams from the builder into one buffer of a piece's size, and
+ * each full piece is inserted at once; a body that fits the chunk's row never
+ * becomes a piece.  Rows of the dataset's tables are inserted with the command
+ * id that was current when the writer began, as an INSERT would do.
+ *
+ * Memory: the builder in a context of the writer, and the piece buffer; both
+ * go with the memory context that was current at begin.
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include "store/hb_store_int.h"
+
+#include "access/table.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+struct HbWriter
+{
+	HbTable    *table;
+	bool		transition;
+	MemoryContext cxt;
+	MemoryContext row_cxt;		/* reset for each row */
+	HbMem		mem;
+	HbBuilder  *builder;
+	bool	   *assumed;		/* by column: derived without comparing */
+	CommandId	cid;
+	int64		batch;
+	Snapshot	snapshot;		/* for comparing; registered by nobody: the
+								 * statement's active snapshot */
+	HbWriterResult result;
+	HbBlockRef	lowest;			/* block table of a load */
+	HbBlockRef	highest;
+	int			hash_col;		/* of the block table, -1: none */
+	int			parent_col;
+	HbPhysValue *values;		/* of the row at hand */
+
+	/* the chunk being written */
+	int64		chunk_id;
+	Relation	pieces;
+	int32		seq;
+	uint64		body_len;
+	struct varlena *piece;		/* header and payload */
+	uint32		piece_len;		/* of the payload, so far */
+};
+
+static void
+hb_writer_create_builder(HbWriter *w)
+{
+	HbTable    *table = w->table;
+	HbColumnSpec *specs = palloc0_array(HbColumnSpec, table->ncolumns);
+	HbBuilderOptions options = {0};
+
+	for (int i = 0; i < table->ncolumns; i++)
+	{
+		HbColumn   *column = &table->columns[i];
+
+		specs[i].column_no = column->number;
+		specs[i].phys = column->value.phys;
+		specs[i].domain = column->domain;
+		specs[i].width = column->width;
+		specs[i].hash_index = column->hash_index;
+		specs[i].ordered = column->value.class == HB_VALUE_VARLENA ||
+			column->value.class == HB_VALUE_INT4_ARRAY;
+		specs[i].prev_of = column->prev_of;
+	}
+	options.block_col = table->block_col;
+	options.nsort = table->nsort;
+	for (int i = 0; i < table->nsort; i++)
+		options.sort_cols[i] = table->sort_cols[i];
+	options.compression = hb_compression;
+	options.zstd_level = hb_compression_level;
+	w->builder = hb_builder_create(&w->mem, specs, table->ncolumns, &options);
+	pfree(specs);
+}
+
+static HbWriter *
+hb_writer_create(HbTable *table, bool transition)
+{
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "hotblocks writer",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+	HbWriter   *w = palloc0_object(HbWriter);
+
+	w->table = table;
+	w->transition = transition;
+	w->cxt = cxt;
+	w->row_cxt = AllocSetContextCreate(cxt, "hotblocks writer row",
+									   ALLOCSET_DEFAULT_SIZES);
+	hb_mem_init(&w->mem, cxt);
+	w->cid = GetCurrentCommandId(true);
+	w->batch = hb_xact_batch(table->dataset);
+	w->assumed = palloc0_array(bool, table->ncolumns);
+	w->values = palloc0_array(HbPhysValue, table->ncolumns);
+	w->hash_col = hb_table_column(table, "hash");
+	w->parent_col = hb_table_column(table, "parent_hash");
+	hb_writer_create_builder(w);
+	MemoryContextSwitchTo(old);
+	return w;
+}
+
+HbWriter *
+hb_writer_begin(HbTable *table)
+{
+	/* so that TRUNCATE or a fork waits for us, and we for it */
+	hb_head_lock(table->dataset, HB_HEAD_KEY_SHARE, NULL);
+	return hb_writer_create(table, false);
+}
+
+HbWriter *
+hb_writer_begin_transition(HbTable *table)
+{
+	return hb_writer_create(table, true);
+}
+
+void
+hb_writer_assume_derived(HbWriter *w, int col)
+{
+	w->assumed[col] = true;
+}
+
+/* Inserts the piece at hand. */
+static void
+hb_writer_flush_piece(HbWriter *w)
+{
+	Datum		values[HB_PIECE_NATTS];
+	bool		nulls[HB_PIECE_NATTS] = {false};
+
+	hb_piece_frame((uint8_t *) VARDATA(w->piece), w->chunk_id, w->seq, w->piece_len);
+	SET_VARSIZE(w->piece, VARHDRSZ + HB_PIECE_HEADER + w->piece_len);
+	values[HB_PIECE_CHUNK_ID - 1] = Int64GetDatum(w->chunk_id);
+	values[HB_PIECE_SEQ - 1] = Int32GetDatum(w->seq);
+	values[HB_PIECE_DATA - 1] = PointerGetDatum(w->piece);
+	if (w->pieces == NULL)
+		w->pieces = hb_storage_open(w->table->dataset, HB_STORAGE_PIECE, RowExclusiveLock);
+	hb_storage_insert(w->pieces, HB_STORAGE_PIECE, values, nulls, w->cid);
+	w->seq++;
+	w->piece_len = 0;
+}
+
+static void
+hb_writer_append(void *arg, const uint8_t *data, size_t len)
+{
+	HbWriter   *w = arg;
+
+	CHECK_FOR_INTERRUPTS();
+	while (len > 0)
+	{
+		uint32		part = Min(len, HB_PIECE_PAYLOAD - w->piece_len);
+
+		memcpy(VARDATA(w->piece) + HB_PIECE_HEADER + w->piece_len, data, part);
+		w->piece_len += part;
+		w->body_len += part;
+		data += part;
+		len -= part;
+		if (w->piece_len == HB_PIECE_PAYLOAD)
+			hb_writer_flush_piece(w);
+	}
+}
+
+static bytea *
+hb_make_bytea(const void *data, size_t len)
+{
+	bytea	   *result = palloc(VARHDRSZ + len);
+
+	SET_VARSIZE(result, VARHDRSZ + len);
+	memcpy(VARDATA(result), data, len);
+	return result;
+}
+
+/* Inserts the chunk's row, and what of directory and body is not in it. */
+static void
+hb_writer_insert_chunk(HbWriter *w, const HbChunkInfo *info)
+{
+	Datum		values[HB_CHUNK_NATTS] = {0};
+	bool		nulls[HB_CHUNK_NATTS];
+	bool		small = w->seq == 0 && info->dir_len + w->piece_len <= HB_INLINE_MAX;
+	Relation	rel;
+
+	memset(nulls, true, sizeof(nulls));
+#define SET(attno, datum) \
+	(values[(attno) - 1] = (datum), nulls[(attno) - 1] = false)
+	SET(HB_CHUNK_ID, Int64GetDatum(w->chunk_id));
+	if (w->table->block_col >= 0)
+	{
+		SET(HB_CHUNK_FIRST_BLOCK, Int64GetDatum(info->first_block));
+		SET(HB_CHUNK_LAST_BLOCK, Int64GetDatum(info->last_block));
+	}
+	SET(HB_CHUNK_BODY_LEN, Int64GetDatum((int64) info->body_len));
+	SET(HB_CHUNK_BYTES, Int64GetDatum((int64) (info->body_len + info->dir_len)));
+	SET(HB_CHUNK_BATCH, Int64GetDatum(w->batch));
+	SET(HB_CHUNK_NROWS, Int32GetDatum((int32) info->nrows));
+	SET(HB_CHUNK_LEVEL, Int16GetDatum(0));
+	SET(HB_CHUNK_FORMAT, Int16GetDatum(HB_FORMAT_VERSION));
+	SET(HB_CHUNK_TABLE_NAME, CStringGetTextDatum(NameStr(w->table->name)));
+	if (small)
+		SET(HB_CHUNK_BODY,
+			PointerGetDatum(hb_make_bytea(VARDATA(w->piece) + HB_PIECE_HEADER, w->piece_len)));
+	else if (w->piece_len > 0)
+		hb_writer_flush_piece(w);
+	if (info->dir_len <= HB_INLINE_MAX)
+		SET(HB_CHUNK_DIRECTORY, PointerGetDatum(hb_make_bytea(info->dir, info->dir_len)));
+	else
+	{
+		if (info->dir_len > HB_PIECE_PAYLOAD)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("directory of a chunk of table \"%s\" is too large",
+							NameStr(w->table->name)),
+					 errhint("The table has too many columns for one chunk.")));
+		memcpy(VARDATA(w->piece) + HB_PIECE_HEADER, info->dir, info->dir_len);
+		w->piece_len = info->dir_len;
+		w->seq = HB_PIECE_DIRECTORY;
+		hb_writer_flush_piece(w);
+	}
+#undef SET
+	if (w->pieces != NULL)
+		table_close(w->pieces, NoLock);
+	w->pieces = NULL;
+
+	rel = hb_storage_open(w->table->dataset, HB_STORAGE_CHUNK, RowExclusiveLock);
+	hb_storage_insert(rel, HB_STORAGE_CHUNK, values, nulls, w->cid);
+	table_close(rel, NoLock);
+}
+
+/* Leaves out what the chunk's first nrows rows can do without. */
+static void
+hb_writer_derive(HbWriter *w, uint32 nrows)
+{
+	HbTable    *table = w->table;
+	HbComparer *comparer = NULL;
+
+	for (int col = 0; col < table->ncolumns; col++)
+	{
+		HbColumn   *column = &table->columns[col];
+
+		if (column->derive == HB_DERIVE_NONE)
+			continue;
+		if (!w->assumed[col])
+		{
+			if (comparer == NULL)
+				comparer = hb_comparer_begin(table, GetActiveSnapshot(), w->batch);
+			if (!hb_comparer_equal(comparer, w->builder, col, nrows))
+				continue;
+		}
+		hb_builder_mark_derived(w->builder, col, (uint8_t) column->derive);
+	}
+	if (comparer != NULL)
+		hb_comparer_end(comparer);
+}
+
+/* Writes the first nrows rows of the sorted builder as a chunk. */
+static void
+hb_writer_chunk(HbWriter *w, uint32 nrows)
+{
+	HbSink		sink = {.append = hb_writer_append, .arg = w};
+	HbChunkInfo info;
+	HbError		error;
+	MemoryContext old = MemoryContextSwitchTo(w->row_cxt);
+
+	hb_writer_derive(w, nrows);
+	hb_xact_dirty(w->table->dataset);
+	w->chunk_id = hb_next_chunk_id(w->table->dataset);
+	w->seq = 0;
+	w->body_len = 0;
+	w->piece_len = 0;
+	if (w->piece == NULL)
+		w->piece = MemoryContextAlloc(w->cxt, VARHDRSZ + HB_PIECE_MAX);
+	if (!hb_builder_finish(w->builder, nrows, w->chunk_id, &sink, &info, &error))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("could not store rows of table \"%s\" of dataset \"%s\"",
+						NameStr(w->table->name), NameStr(w->table->dataset->name)),
+				 errdetail("%s", error.detail)));
+	hb_writer_insert_chunk(w, &info);
+	hb_builder_drop(w->builder, nrows);
+	w->result.chunks++;
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(w->row_cxt);
+}
+
+/* The first row of the last block, when the block column is sorted. */
+static uint32
+hb_writer_last_block(HbWriter *w, uint32 nrows)
+{
+	int64		last;
+	uint32		lo = 0;
+	uint32		hi = nrows - 1;
+
+	(void) hb_builder_get_int(w->builder, w->table->block_col, nrows - 1, &last);
+	while (lo < hi)
+	{
+		uint32		mid = lo + (hi - lo) / 2;
+		int64		block;
+
+		(void) hb_builder_get_int(w->builder, w->table->block_col, mid, &block);
+		if (block < last)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void
+hb_writer_flush(HbWriter *w, bool all)
+{
+	uint32		nrows = hb_builder_rows(w->builder);
+	uint32		cut = nrows;
+
+	if (nrows == 0)
+		return;
+	hb_builder_sort(w->builder);
+	if (!all && w->table->block_col >= 0)
+	{
+		uint32		boundary = hb_writer_last_block(w, nrows);
+
+		if (boundary >= nrows - nrows / 4)
+			cut = boundary;
+	}
+	hb_writer_chunk(w, cut);
+}
+
+/* Notes the row's block: for the result, and the chain's head. */
+static void
+hb_writer_note_block(HbWriter *w)
+{
+	int64		block = w->values[w->table->block_col].i;
+	bool		lowest = !w->result.has_blocks || block < w->result.first_block;
+	bool		highest = !w->result.has_blocks || block > w->result.last_block;
+
+	w->result.has_blocks = true;
+	if (lowest)
+		w->result.first_block = block;
+	if (highest)
+		w->result.last_block = block;
+	if (!w->table->is_block_table || w->transition)
+		return;
+
+	for (int i = 0; i < 2; i++)
+	{
+		HbBlockRef *ref = i == 0 ? &w->lowest : &w->highest;
+		MemoryContext old;
+
+		if (!(i == 0 ? lowest : highest))
+			continue;
+		if (ref->hash != NULL)
+			pfree(ref->hash);
+		if (ref->parent_hash != NULL)
+			pfree(ref->parent_hash);
+		memset(ref, 0, sizeof(*ref));
+		ref->number = block;
+		old = MemoryContextSwitchTo(w->cxt);
+		if (w->hash_col >= 0 && !w->values[w->hash_col].isnull)
+			ref->hash = hb_make_bytea(w->values[w->hash_col].bytes.data,
+									  w->values[w->hash_col].bytes.len);
+		if (w->parent_col >= 0 && !w->values[w->parent_col].isnull)
+			ref->parent_hash = hb_make_bytea(w->values[w->parent_col].bytes.data,
+											 w->values[w->parent_col].bytes.len);
+		MemoryContextSwitchTo(old);
+	}
+}
+
+static void
+hb_writer_add(HbWriter *w, const HbPhysValue *values)
+{
+	HbTable    *table = w->table;
+
+	for (int i = 0; i < table->ncolumns; i++)
+		if (values[i].isnull && (table->columns[i].not_null || i == table->block_col))
+			ereport(ERROR,
+					(errcode(ERRCODE_NOT_NULL_VIOLATION),
+					 errmsg("null value in column \"%s\" of relation \"%s\" violates not-null constraint",
+							NameStr(table->columns[i].name), NameStr(table->name)),
+					 i == table->block_col ?
+					 errdetail("It is the column with the block number.") : 0));
+	if (table->block_col >= 0)
+		hb_writer_note_block(w);
+
+	hb_builder_begin_row(w->builder);
+	for (int i = 0; i < table->ncolumns; i++)
+	{
+		if (values[i].isnull)
+			continue;
+		if (table->columns[i].value.phys == HB_PHYS_INT)
+			hb_builder_add_int(w->builder, i, values[i].i);
+		else
+			hb_builder_add_bytes(w->builder, i, values[i].bytes.data, values[i].bytes.len);
+	}
+	hb_builder_end_row(w->builder);
+	w->result.rows++;
+
+	if (hb_builder_rows(w->builder) >= hb_chunk_rows ||
+		hb_builder_bytes(w->builder) >= (size_t) hb_build_memory * 1024)
+		hb_writer_flush(w, false);
+}
+
+void
+hb_writer_row(HbWriter *w, const Datum *values, const bool *isnull)
+{
+	MemoryContext old = MemoryContextSwitchTo(w->row_cxt);
+
+	for (int i = 0; i < w->table->ncolumns; i++)
+	{
+		w->values[i].isnull = isnull[i];
+		if (!isnull[i])
+			hb_value_to_phys(&w->table->columns[i].value, values[i],
+							 &w->values[i].i, &w->values[i].bytes);
+	}
+	hb_writer_add(w, w->values);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(w->row_cxt);
+}
+
+void
+hb_writer_row_phys(HbWriter *w, const HbPhysValue *values)
+{
+	memcpy(w->values, values, w->table->ncolumns * sizeof(HbPhysValue));
+	hb_writer_add(w, w->values);
+}
+
+void
+hb_writer_finish(HbWriter *w, HbWriterResult *result)
+{
+	while (hb_builder_rows(w->builder) > 0)
+		hb_writer_flush(w, true);
+	if (!w->transition && w->result.rows > 0)
+		hb_xact_load(w->table, &w->result, &w->lowest, &w->highest);
+	if (result != NULL)
+		*result = w->result;
+	MemoryContextDelete(w->cxt);
+}
