@@ -16,6 +16,11 @@
  *	 and the first write adds it to the stored table.  Other kinds have fixed
  *	 columns.
  * - Types must be equal, except that a wide bigint may be shown as numeric.
+ *
+ * Reading a table's options for each query takes longer than many a query, so
+ * what came out is kept, per foreign table, until the relation or its server
+ * is invalidated or the stored table has another descriptor.  Callers get
+ * copies: what they hold may be forgotten under them.
  */
 #include "postgres.h"
 
@@ -26,11 +31,28 @@
 #include "nodes/value.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "fdw/hb_fdw.h"
+
+/* What is remembered of a foreign table, in a context of its own. */
+typedef struct HbForeignEntry
+{
+	Oid			relid;			/* hash key */
+	MemoryContext cxt;			/* NULL: nothing is remembered */
+	HbForeign  *foreign;		/* its dataset and table are not to be used */
+	const char *dataset;		/* the option */
+	uint64		generation;		/* of the stored table's descriptor */
+	Bitmapset  *as_numeric;		/* columns that are wide and shown as numeric */
+} HbForeignEntry;
+
+static HTAB *hb_foreigns = NULL;
+static uint64 hb_foreign_invalidations = 0;
 
 bool
 hb_foreign_is_free(const HbDataset *ds)
@@ -306,12 +328,153 @@ check_shape(const HbForeign *foreign, Relation rel,
 	}
 }
 
+static void
+forget(HbForeignEntry *entry)
+{
+	if (entry->cxt != NULL)
+		MemoryContextDelete(entry->cxt);
+	entry->cxt = NULL;
+}
+
+static void
+forget_relation(Datum arg, Oid relid)
+{
+	HASH_SEQ_STATUS seq;
+	HbForeignEntry *entry;
+
+	hb_foreign_invalidations++;
+	if (OidIsValid(relid))
+	{
+		entry = hash_search(hb_foreigns, &relid, HASH_FIND, NULL);
+		if (entry != NULL)
+			forget(entry);
+		return;
+	}
+	hash_seq_init(&seq, hb_foreigns);
+	while ((entry = hash_seq_search(&seq)) != NULL)
+		forget(entry);
+}
+
+static void
+forget_server(Datum arg, int cacheid, uint32 hashvalue)
+{
+	forget_relation(arg, InvalidOid);
+}
+
+static void
+init_memory(void)
+{
+	HASHCTL		ctl = {
+		.keysize = sizeof(Oid),
+		.entrysize = sizeof(HbForeignEntry),
+		.hcxt = CacheMemoryContext
+	};
+
+	hb_foreigns = hash_create("hotblocks foreign tables", 64, &ctl,
+							  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	CacheRegisterRelcacheCallback(forget_relation, (Datum) 0);
+	CacheRegisterSyscacheCallback(FOREIGNSERVEROID, forget_server, (Datum) 0);
+}
+
+static HbForeign *
+copy_foreign(const HbForeign *foreign, int ncolumns)
+{
+	HbForeign  *copy = palloc(sizeof(HbForeign));
+	Size		columns = sizeof(int) * Max(foreign->natts, 1);
+	Size		attnums = sizeof(int) * Max(ncolumns, 1);
+
+	*copy = *foreign;
+	copy->table_name = pstrdup(foreign->table_name);
+	copy->columns = palloc(columns);
+	memcpy(copy->columns, foreign->columns, columns);
+	copy->attnums = palloc(attnums);
+	memcpy(copy->attnums, foreign->attnums, attnums);
+	copy->check_not_null = bms_copy(foreign->check_not_null);
+	return copy;
+}
+
+/* What is remembered, if it still holds; else NULL. */
+static HbForeign *
+recall(Relation rel)
+{
+	Oid			relid = RelationGetRelid(rel);
+	HbForeignEntry *entry;
+	HbForeign  *foreign;
+	HbDataset  *ds;
+	HbTable    *table;
+	char	   *table_name;
+	int			col = -1;
+
+	entry = hash_search(hb_foreigns, &relid, HASH_FIND, NULL);
+	if (entry == NULL || entry->cxt == NULL)
+		return NULL;
+
+	/* Opening the dataset takes locks, so the entry may go meanwhile. */
+	table_name = pstrdup(entry->foreign->table_name);
+	ds = hb_dataset_open(pstrdup(entry->dataset), true);
+	table = ds == NULL ? NULL : hb_table_open(ds, table_name, true);
+	entry = hash_search(hb_foreigns, &relid, HASH_FIND, NULL);
+	if (table == NULL || entry == NULL || entry->cxt == NULL ||
+		entry->generation != table->generation)
+		return NULL;
+
+	foreign = copy_foreign(entry->foreign, table->ncolumns);
+	foreign->owner = rel->rd_rel->relowner;
+	foreign->dataset = ds;
+	foreign->table = table;
+	while ((col = bms_next_member(entry->as_numeric, col)) >= 0)
+		show_as_numeric(foreign, col);
+	return foreign;
+}
+
+static void
+remember(const HbForeign *foreign, const char *dataset)
+{
+	HbForeignEntry *entry;
+	MemoryContext old;
+	HbTable    *stored = hb_table_open(foreign->dataset, foreign->table_name,
+									   false);
+
+	entry = hash_search(hb_foreigns, &foreign->relid, HASH_FIND, NULL);
+	if (entry != NULL)
+		forget(entry);
+	else
+	{
+		entry = hash_search(hb_foreigns, &foreign->relid, HASH_ENTER, NULL);
+		entry->cxt = NULL;
+	}
+
+	old = MemoryContextSwitchTo(AllocSetContextCreate(CacheMemoryContext,
+													  "hotblocks foreign table",
+													  ALLOCSET_SMALL_SIZES));
+	entry->foreign = copy_foreign(foreign, stored->ncolumns);
+	entry->dataset = pstrdup(dataset);
+	entry->generation = stored->generation;
+	entry->as_numeric = NULL;
+	for (int i = 0; i < stored->ncolumns; i++)
+	{
+		if (stored->columns[i].type != foreign->table->columns[i].type)
+			entry->as_numeric = bms_add_member(entry->as_numeric, i);
+	}
+	entry->cxt = CurrentMemoryContext;
+	MemoryContextSwitchTo(old);
+}
+
 HbForeign *
 hb_foreign_open(Relation rel)
 {
-	HbForeign  *foreign = palloc0(sizeof(HbForeign));
+	HbForeign  *foreign;
 	HbTableOptions options;
+	uint64		invalidations;
 
+	if (hb_foreigns == NULL)
+		init_memory();
+	foreign = recall(rel);
+	if (foreign != NULL)
+		return foreign;
+
+	invalidations = hb_foreign_invalidations;
+	foreign = palloc0(sizeof(HbForeign));
 	hb_options_get(RelationGetRelid(rel), &options);
 	foreign->relid = RelationGetRelid(rel);
 	foreign->owner = rel->rd_rel->relowner;
@@ -343,6 +506,8 @@ hb_foreign_open(Relation rel)
 						 RelationGetRelationName(rel))));
 	check_unstored_not_null(foreign, rel);
 	check_shape(foreign, rel, &options);
+	if (foreign->table != NULL && invalidations == hb_foreign_invalidations)
+		remember(foreign, options.dataset);
 	return foreign;
 }
 

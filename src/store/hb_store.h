@@ -79,6 +79,9 @@ typedef struct HbTable
 	int			sort_cols[HB_MAX_SORT_COLS];
 	bool		is_block_table;
 	bool		is_item_table;	/* rows belong to blocks of the block table */
+	uint64		generation;		/* no other descriptor that this backend makes
+								 * has the same: what is made of this one may
+								 * be kept under it */
 } HbTable;
 
 typedef struct HbHead
