@@ -10,15 +10,26 @@
 
 #include "postgres.h"
 
+#include "access/stratnum.h"
 #include "access/tableam.h"
 #include "access/toast_internals.h"
+#include "commands/explain.h"
 #include "commands/sequence.h"
+#include "commands/vacuum.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_class.h"
 #include "executor/executor.h"
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#endif
+#include "nodes/pathnodes.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
 #include "storage/proc.h"
 #include "utils/acl.h"
 #include "utils/rel.h"
+#include "utils/selfuncs.h"
 #include "utils/snapmgr.h"
 
 /* Ownership checks became generic in 16. */
@@ -84,6 +95,82 @@ hb_toast_snapshot(SnapshotData *space)
 #else
 	init_toast_snapshot(space);
 	return space;
+#endif
+}
+
+/* 18 counts disabled nodes in paths; 17 gave foreign paths fdw_restrictinfo. */
+static inline ForeignPath *
+hb_create_foreignscan_path(PlannerInfo *root, RelOptInfo *rel, double rows,
+						   Cost startup, Cost total, List *pathkeys,
+						   Relids required_outer, List *private)
+{
+#if PG_VERSION_NUM >= 180000
+	return create_foreignscan_path(root, rel, NULL, rows, 0, startup, total,
+								   pathkeys, required_outer, NULL, NIL,
+								   private);
+#elif PG_VERSION_NUM >= 170000
+	return create_foreignscan_path(root, rel, NULL, rows, startup, total,
+								   pathkeys, required_outer, NULL, NIL,
+								   private);
+#else
+	return create_foreignscan_path(root, rel, NULL, rows, startup, total,
+								   pathkeys, required_outer, NULL, private);
+#endif
+}
+
+/* 16 dropped nullable_relids. */
+static inline List *
+hb_build_expression_pathkey(PlannerInfo *root, Expr *expr, Oid opno,
+							Relids rel)
+{
+#if PG_VERSION_NUM >= 160000
+	return build_expression_pathkey(root, expr, opno, rel, false);
+#else
+	return build_expression_pathkey(root, expr, NULL, opno, rel, false);
+#endif
+}
+
+/* 18 keeps a pathkey's direction as a CompareType. */
+static inline bool
+hb_pathkey_is_descending(const PathKey *pathkey)
+{
+#if PG_VERSION_NUM >= 180000
+	return pathkey->pk_cmptype == COMPARE_GT;
+#else
+	return pathkey->pk_strategy == BTGreaterStrategyNumber;
+#endif
+}
+
+/* 16 dropped ec_below_outer_join: such classes no longer have constants. */
+static inline bool
+hb_eclass_is_constant(const EquivalenceClass *ec)
+{
+#if PG_VERSION_NUM >= 160000
+	return ec->ec_has_const;
+#else
+	return ec->ec_has_const && !ec->ec_below_outer_join;
+#endif
+}
+
+/* 17 looks at the expression's statistics, and gives a double. */
+static inline double
+hb_estimate_array_length(PlannerInfo *root, Node *array)
+{
+#if PG_VERSION_NUM >= 170000
+	return estimate_array_length(root, array);
+#else
+	return estimate_array_length(array);
+#endif
+}
+
+/* 18 asks whether it is ANALYZE that waits. */
+static inline void
+hb_vacuum_delay_point(void)
+{
+#if PG_VERSION_NUM >= 180000
+	vacuum_delay_point(true);
+#else
+	vacuum_delay_point();
 #endif
 }
 

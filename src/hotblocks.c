@@ -13,6 +13,7 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
+#include "fdw/hb_fdw.h"
 #include "scan/hb_scan.h"
 #include "store/hb_store.h"
 
@@ -25,11 +26,6 @@ int			hb_build_memory = 65536;
 int			hb_directory_cache_size = 32768;
 int			hb_compression = 2;
 int			hb_compression_level = 3;
-
-bool		hb_enable_page_skipping = true;
-bool		hb_enable_dictionary_filter = true;
-bool		hb_enable_page_lists = true;
-bool		hb_enable_hash_index = true;
 
 static const struct config_enum_entry hb_compression_options[] = {
 	{"none", 0, false},
@@ -82,5 +78,6 @@ _PG_init(void)
 	hb_define_switch("hotblocks.enable_hash_index",
 					 "Finds unique values through the chunks' hash indexes.",
 					 &hb_enable_hash_index);
+	hb_fdw_init();
 	MarkGUCPrefixReserved("hotblocks");
 }

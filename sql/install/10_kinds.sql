@@ -25,7 +25,8 @@ CREATE TABLE hotblocks.kind_table (
  * block; 'prefix4', 'coalesce' and 'hex_word' compute from source_columns of
  * the same row; 'bloom_block' and 'bloom_item' from the logs in source_table;
  * 'previous' repeats source_columns[1] of the row before.
- * json: the member that the feed takes the value from, and how.
+ * json: the member that the feed takes the value from, and how; the grammar is
+ * with kind evm, whose feed is the only one so far.
  */
 CREATE TABLE hotblocks.kind_column (
 	kind text NOT NULL,

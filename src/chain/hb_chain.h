@@ -21,10 +21,11 @@
 #include "store/hb_store.h"
 
 /*
- * Where the text comes from, which decides what a string that cannot be
- * stored means: SERVER text has been through the server's encoding checks, and
- * \u0000 or a lone surrogate in it is an error, as for json; RAW text was read
- * by us (load_file), and what cannot be stored becomes U+FFFD and is counted.
+ * Where the text comes from.  SERVER text has been through the server's
+ * encoding checks and is in its encoding.  RAW text was read by us (load_file)
+ * and is taken as UTF-8: bytes that are not become U+FFFD and are counted.
+ * An escape that no text can hold (\u0000, half of a surrogate pair) becomes
+ * U+FFFD in both; "?" where the server's encoding has no such character.
  */
 typedef enum HbFeedSource
 {
@@ -53,8 +54,7 @@ typedef struct HbFeedResult
 extern HbFeed *hb_feed_begin(HbDataset *ds, HbFeedSource source, List *tables);
 
 /*
- * One block document, UTF-8 unless the source is SERVER, then in the database
- * encoding.  Need not be zero terminated, and is not kept.
+ * One block document.  Need not be zero terminated, and is not kept.
  */
 extern void hb_feed_text(HbFeed *feed, const char *text, size_t len);
 

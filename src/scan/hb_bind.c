@@ -505,7 +505,7 @@ bind_bytes(HbCursor *cur, HbLeaf *leaf, HbColumnState *cs, HbBound *b)
 	bool		fixed = cs->info->stored == HB_STORED_FIXED;
 	HbVerdict	verdict;
 
-	if (!leaf->exotic)
+	if (!leaf->exotic && !leaf->negated)
 	{
 		if (f->kind == HB_FORM_NONE)
 			return is_false(cur, HB_SKIP_MINMAX);
@@ -530,14 +530,53 @@ bind_bytes(HbCursor *cur, HbLeaf *leaf, HbColumnState *cs, HbBound *b)
 	return HB_IS_TEST;
 }
 
+/*
+ * What a verdict on the values of a negated leaf's forms makes of the leaf,
+ * for a column whose null flags cs knows (NULL: it has none).
+ */
+static HbVerdict
+negate(HbCursor *cur, HbColumnState *cs, HbBound *b, HbVerdict verdict)
+{
+	HbRowRange *others;
+	uint32		at = cur->row_lo;
+	int			n = 0;
+
+	if (verdict == HB_IS_FALSE)
+		return cs != NULL ? bind_not_null(cur, cs, b) : HB_IS_TRUE;
+	if (verdict == HB_IS_TRUE || b->test == HB_BOUND_NOT_NULL)
+		return is_false(cur, HB_SKIP_MINMAX);
+	b->ncodes = 0;
+	b->negated = true;
+	set_rank(b, COST_SET, 0.9);
+	if (b->test != HB_BOUND_ROWS)
+		return HB_IS_TEST;
+
+	/* the rows between the ranges */
+	others = chunk_alloc(cur, sizeof(HbRowRange) * (b->nranges + 1));
+	for (int i = 0; i < b->nranges; i++)
+	{
+		others[n].first = at;
+		others[n++].last = b->ranges[i].first;
+		at = b->ranges[i].last;
+	}
+	others[n].first = at;
+	others[n++].last = cur->row_hi;
+	b->has_ranges = false;
+	return hb_bind_ranges(cur, b, others, n);
+}
+
 static HbVerdict
 bind_leaf(HbCursor *cur, HbNode *node, HbBound *b)
 {
 	HbLeaf	   *leaf = node->leaf;
 	HbColumnState *cs;
+	HbVerdict	verdict;
 
 	if (leaf->column == cur->scan->table->block_col)
-		return bind_blocks(cur, leaf, b);
+	{
+		verdict = bind_blocks(cur, leaf, b);
+		return leaf->negated ? negate(cur, NULL, b, verdict) : verdict;
+	}
 
 	cs = hb_cursor_column(cur, leaf->column);
 	if (cs->info == NULL || cs->info->stored == HB_STORED_NULL)
@@ -550,8 +589,16 @@ bind_leaf(HbCursor *cur, HbNode *node, HbBound *b)
 	switch (cs->info->stored)
 	{
 		case HB_STORED_INT:
-			return bind_ints(cur, leaf, cs, b);
+			verdict = bind_ints(cur, leaf, cs, b);
+			return leaf->negated ? negate(cur, cs, b, verdict) : verdict;
 		case HB_STORED_DICT:
+			if (leaf->negated)
+			{
+				HbLeaf		plain = *leaf;
+
+				plain.negated = false;
+				return negate(cur, cs, b, bind_codes(cur, &plain, cs, b));
+			}
 			return bind_codes(cur, leaf, cs, b);
 		case HB_STORED_FIXED:
 		case HB_STORED_VAR:
@@ -641,6 +688,7 @@ hb_bind(HbCursor *cur, HbNode *node)
 	HbBound    *b = &cur->bounds[node->id];
 
 	b->alt = NULL;
+	b->negated = false;
 	b->has_ranges = false;
 	b->ncodes = 0;
 

@@ -433,7 +433,7 @@ compile_leaf(Compiler *c, const HbPred *pred)
 	HbNode	   *node;
 	HbLeaf	   *leaf;
 
-	if (pred->kind == HB_PRED_IN && pred->nvalues == 0)
+	if (pred->kind == HB_PRED_IN && pred->nvalues == 0 && !pred->negated)
 		return new_node(c, HB_NODE_NEVER);
 
 	node = new_node(c, HB_NODE_LEAF);
@@ -445,6 +445,7 @@ compile_leaf(Compiler *c, const HbPred *pred)
 	leaf->phys = column->value.phys;
 	c->tree->columns = list_append_unique_int(c->tree->columns, pred->column);
 
+	leaf->negated = pred->kind == HB_PRED_IN && pred->negated;
 	if (pred->kind == HB_PRED_IS_NULL)
 		leaf->is_null = true;
 	else if (pred->kind == HB_PRED_IS_NOT_NULL)
@@ -484,14 +485,14 @@ merge_int_ranges(HbNode **children, int n, HbNode *added)
 	HbLeaf	   *b = added->leaf;
 
 	if (added->kind != HB_NODE_LEAF || b->phys != HB_PHYS_INT || b->is_null ||
-		b->ints.kind != HB_FORM_RANGE || added->alt != NULL)
+		b->negated || b->ints.kind != HB_FORM_RANGE || added->alt != NULL)
 		return false;
 	for (int i = 0; i < n; i++)
 	{
 		HbLeaf	   *a = children[i]->leaf;
 
 		if (children[i]->kind != HB_NODE_LEAF || a->column != b->column ||
-			a->is_null || a->ints.kind != HB_FORM_RANGE)
+			a->is_null || a->negated || a->ints.kind != HB_FORM_RANGE)
 			continue;
 		a->ints.lo = Max(a->ints.lo, b->ints.lo);
 		a->ints.hi = Min(a->ints.hi, b->ints.hi);
@@ -524,6 +525,43 @@ add_child(HbNode *node, HbNode *child, int *room)
 	node->children[node->nchildren++] = child;
 }
 
+static bool
+is_not_equal(const HbPred *pred, const HbPred *like)
+{
+	return pred->kind == HB_PRED_CMP && pred->op == HB_NE &&
+		pred->column == like->column && pred->value_type == like->value_type;
+}
+
+/*
+ * The i-th child of a list; in an AND, it and the comparisons by <> of the
+ * same column that follow it (<> ALL, NOT IN) as one.  Moves *i behind.
+ */
+static HbNode *
+compile_child(Compiler *c, const HbPred *pred, int *i)
+{
+	HbPred	   *first = pred->children[*i];
+	HbPred	   *all;
+	int			n = 1;
+
+	if (pred->kind == HB_PRED_AND)
+	{
+		while (*i + n < pred->nchildren && is_not_equal(first, first) &&
+			   is_not_equal(pred->children[*i + n], first))
+			n++;
+	}
+	if (n == 1)
+		return compile(c, pred->children[(*i)++]);
+
+	all = new_pred(HB_PRED_IN, first->column, 0);
+	all->op = HB_EQ;
+	all->value_type = first->value_type;
+	all->negated = true;
+	all->values = palloc(sizeof(Datum) * n);
+	for (int k = 0; k < n; k++)
+		all->values[all->nvalues++] = pred->children[(*i)++]->values[0];
+	return compile_leaf(c, all);
+}
+
 static HbNode *
 compile_list(Compiler *c, const HbPred *pred)
 {
@@ -532,9 +570,9 @@ compile_list(Compiler *c, const HbPred *pred)
 	int			room = Max(pred->nchildren, 1);
 
 	node->children = palloc(sizeof(HbNode *) * room);
-	for (int i = 0; i < pred->nchildren; i++)
+	for (int i = 0; i < pred->nchildren;)
 	{
-		HbNode	   *child = compile(c, pred->children[i]);
+		HbNode	   *child = compile_child(c, pred, &i);
 
 		if (child->kind == (is_and ? HB_NODE_NEVER : HB_NODE_ALWAYS))
 			return child;
@@ -578,6 +616,7 @@ static bool
 is_block_range(const HbTable *table, const HbNode *node)
 {
 	return node->kind == HB_NODE_LEAF && !node->leaf->is_null &&
+		!node->leaf->negated &&
 		node->leaf->column == table->block_col &&
 		node->leaf->ints.kind == HB_FORM_RANGE;
 }
@@ -610,6 +649,7 @@ hb_tree_compile(HbScan *scan, const HbPred *pred)
 			HbLeaf	   *leaf = root->children[i]->leaf;
 
 			if (root->children[i]->kind == HB_NODE_LEAF && !leaf->is_null &&
+				!leaf->negated &&
 				leaf->column == table->sort_cols[1] &&
 				leaf->phys == HB_PHYS_INT &&
 				leaf->ints.kind == HB_FORM_RANGE &&

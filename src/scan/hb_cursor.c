@@ -148,7 +148,7 @@ find_rows(HbCursor *cur)
 	if (!row->has_blocks)
 		return cur->nrows > 0;
 
-	lo = Max(Max(tree->lo, scan->set->floor_block), row->first_block);
+	lo = Max(Max(tree->lo, scan->floor), row->first_block);
 	hi = Min(tree->hi, row->last_block);
 	if (lo > hi)
 		return false;

@@ -268,7 +268,7 @@ hb_bind_derived(HbCursor *cur, HbNode *node, HbBound *b)
 	}
 
 	if (code == HB_DERIVE_LOOKUP_ITEM && hb_enable_hash_index &&
-		!leaf->is_null && leaf->phys == HB_PHYS_BYTES && !leaf->exotic &&
+		!leaf->is_null && !leaf->negated && leaf->phys == HB_PHYS_BYTES && !leaf->exotic &&
 		leaf->bytes.kind == HB_FORM_SET)
 	{
 		col = source_column(scan->table, column, &source);

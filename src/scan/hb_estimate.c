@@ -39,7 +39,7 @@ hb_scan_estimate(HbTable *table, Snapshot snapshot, int64 lo, int64 hi,
 	estimate->bytes_total = set->total_bytes;
 
 	if (table->block_col >= 0)
-		lo = Max(lo, set->floor_block);
+		lo = Max(lo, HB_FLOOR(set));
 
 	for (int i = 0; i < set->nchunks; i++)
 	{

@@ -175,6 +175,8 @@ hb_pred_block_range(const HbTable *table, const HbPred *pred, int64 *lo, int64 *
 			return true;
 
 		case HB_PRED_IN:
+			if (pred->negated)
+				return true;
 			if (pred->nvalues == 0)
 				return false;
 			if (pred->column == table->block_col)

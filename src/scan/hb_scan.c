@@ -37,6 +37,7 @@ init_set(HbScan *scan)
 								   PG_INT64_MAX);
 
 	scan->set = set;
+	scan->floor = HB_FLOOR(set);
 	scan->stats.bytes_total = set->total_bytes;
 	if (set->overlaps)
 	{
@@ -118,7 +119,7 @@ hb_scan_touches(const HbScan *scan, int index)
 
 	return !row->has_blocks ||
 		(row->first_block <= scan->tree->hi &&
-		 row->last_block >= Max(scan->tree->lo, scan->set->floor_block));
+		 row->last_block >= Max(scan->tree->lo, scan->floor));
 }
 
 /* Highest last block of chunks 0 .. i. */
@@ -156,7 +157,7 @@ start(HbScan *scan)
 		hi = 0;
 	else if (scan->table->block_col >= 0)
 	{
-		int64		from = Max(tree->lo, set->floor_block);
+		int64		from = Max(tree->lo, scan->floor);
 		int			end = set->nchunks;
 
 		while (lo < end)
@@ -237,7 +238,7 @@ count_whole(HbScan *scan, int index)
 	if (scan->ncolumns > 0 || !tree->range_only)
 		return false;
 	if (row->has_blocks &&
-		(row->first_block < Max(tree->lo, scan->set->floor_block) ||
+		(row->first_block < Max(tree->lo, scan->floor) ||
 		 row->last_block > tree->hi))
 		return false;
 	scan->bulk_rows = row->nrows;

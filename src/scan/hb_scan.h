@@ -22,7 +22,8 @@ typedef enum HbPredKind
 	HB_PRED_AND,
 	HB_PRED_OR,
 	HB_PRED_CMP,				/* column op value */
-	HB_PRED_IN,					/* column = any of values (nulls removed) */
+	HB_PRED_IN,					/* column = any of values (nulls removed);
+								 * negated: column is not null and none */
 	HB_PRED_IS_NULL,
 	HB_PRED_IS_NOT_NULL,
 	HB_PRED_BOOL,				/* boolean column is true / false by op EQ value */
@@ -48,6 +49,7 @@ typedef struct HbPred
 	int			column;
 	HbCmpOp		op;
 	Oid			value_type;
+	bool		negated;		/* IN */
 	int			nvalues;
 	Datum	   *values;
 	int			nchildren;
@@ -64,6 +66,13 @@ extern bool hb_pred_supported(const HbTable *table, int column, HbCmpOp op,
  */
 extern bool hb_pred_block_range(const HbTable *table, const HbPred *pred,
 								int64 *lo, int64 *hi);
+
+/*
+ * The retention floor: 0 is none, since a table without a chain may have
+ * negative block numbers.
+ */
+#define HB_FLOOR(set) \
+	((set)->floor_block > 0 ? (set)->floor_block : PG_INT64_MIN)
 
 typedef enum HbScanOrder
 {

@@ -102,6 +102,7 @@ typedef struct HbLeaf
 {
 	int			column;
 	bool		is_null;		/* IS NULL; else a test of non-null values */
+	bool		negated;		/* the forms say which of them do not pass */
 	HbPhys		phys;
 	HbIntForm	ints;
 	HbByteForm	bytes;
@@ -190,6 +191,8 @@ typedef struct HbBound
 	HbVerdict	page_verdict;	/* for the page that is looked at */
 	HbBoundTest test;
 	HbNode	   *alt;			/* evaluate this instead */
+	bool		negated;		/* rows of non-null values that do not pass the
+								 * test (of integers or codes) */
 	double		rank;			/* cost over rows removed: order in an AND */
 	HbNode	  **seq;			/* AND and OR: children to test, in order */
 	int			nseq;
@@ -315,6 +318,7 @@ struct HbScan
 	HbValueType numeric_type;
 
 	HbChunkSet *set;			/* the whole table */
+	int64		floor;			/* blocks below are not seen */
 	int64	   *max_last;		/* highest last_block of chunks 0..i, where
 								 * they overlap; else NULL */
 	HbDeriver  *deriver;

@@ -294,7 +294,7 @@ test_bytes(HbCursor *cur, HbLeaf *leaf, HbColumnState *cs, uint32 page, uint64 *
 	drop_nulls(cur, cs, page, sel);
 	n = bits_rows(sel, rows);
 	memset(sel, 0, HB_PAGE_WORDS * sizeof(uint64));
-	if (cs->info->stored == HB_STORED_VAR && !leaf->exotic &&
+	if (cs->info->stored == HB_STORED_VAR && !leaf->exotic && !leaf->negated &&
 		leaf->bytes.kind == HB_FORM_SET && leaf->bytes.set.n <= 4)
 		n = keep_lengths(cur, leaf, cs, page, rows, n);
 
@@ -375,6 +375,31 @@ test_nulls(HbCursor *cur, HbColumnState *cs, uint32 page, bool wanted, uint64 *s
 	}
 }
 
+/* A test of integers or codes, of those in sel. */
+static void
+test_values(HbCursor *cur, HbColumnState *cs, const HbBound *b, uint32 page,
+			uint64 *sel)
+{
+	uint64		passed[HB_PAGE_WORDS];
+	uint64	   *out = sel;
+
+	if (b->negated)
+	{
+		drop_nulls(cur, cs, page, sel);
+		memcpy(passed, sel, sizeof(passed));
+		out = passed;
+	}
+	if (b->test >= HB_BOUND_CODE_RANGE)
+		test_codes(cur, cs, b, page, out);
+	else
+		test_ints(cur, cs, b, page, out);
+	if (b->negated)
+	{
+		for (int w = 0; w < HB_PAGE_WORDS; w++)
+			sel[w] &= ~passed[w];
+	}
+}
+
 static void
 test_leaf(HbCursor *cur, HbNode *node, const HbBound *b, uint32 page, uint64 *sel)
 {
@@ -395,12 +420,10 @@ test_leaf(HbCursor *cur, HbNode *node, const HbBound *b, uint32 page, uint64 *se
 		case HB_BOUND_INT_NE:
 		case HB_BOUND_INT_SET:
 		case HB_BOUND_INT_BITMAP:
-			test_ints(cur, cs, b, page, sel);
-			break;
 		case HB_BOUND_CODE_RANGE:
 		case HB_BOUND_CODE_NE:
 		case HB_BOUND_CODE_SET:
-			test_codes(cur, cs, b, page, sel);
+			test_values(cur, cs, b, page, sel);
 			break;
 		case HB_BOUND_BYTES:
 			test_bytes(cur, node->leaf, cs, page, sel);
@@ -468,6 +491,8 @@ check_ints(HbCursor *cur, HbColumnState *cs, const HbBound *b, uint32 page)
 									   &valid));
 	if (!valid)
 		return HB_IS_FALSE;		/* all null */
+	if (b->negated)
+		return HB_IS_TEST;
 	switch (b->test)
 	{
 		case HB_BOUND_INT_RANGE:
@@ -502,7 +527,7 @@ check_bytes(HbCursor *cur, const HbLeaf *leaf, HbColumnState *cs, uint32 page)
 	HbSlice		max;
 	bool		valid;
 
-	if (leaf->by_datum)
+	if (leaf->by_datum || leaf->negated)
 		return HB_IS_TEST;
 	if (f->kind == HB_FORM_RANGE)
 	{

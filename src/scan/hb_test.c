@@ -87,8 +87,8 @@ hb_slice_set_has(const HbSliceSet *set, HbSlice value)
 	return false;
 }
 
-bool
-hb_leaf_test_int(const HbLeaf *leaf, int64 value)
+static bool
+form_has_int(const HbLeaf *leaf, int64 value)
 {
 	const HbIntForm *f = &leaf->ints;
 	int			lo = 0;
@@ -192,9 +192,14 @@ test_as_datum(HbScan *scan, HbLeaf *leaf, HbSlice bytes)
 	return result;
 }
 
-/* A non-null value in the byte form of its column. */
 bool
-hb_leaf_test_bytes(HbScan *scan, HbLeaf *leaf, HbSlice value)
+hb_leaf_test_int(const HbLeaf *leaf, int64 value)
+{
+	return form_has_int(leaf, value) != leaf->negated;
+}
+
+static bool
+form_has_bytes(HbScan *scan, HbLeaf *leaf, HbSlice value)
 {
 	const HbByteForm *f = &leaf->bytes;
 	int			c;
@@ -231,6 +236,13 @@ hb_leaf_test_bytes(HbScan *scan, HbLeaf *leaf, HbSlice value)
 			return hb_slice_set_has(&f->set, value);
 	}
 	return false;
+}
+
+/* A non-null value in the byte form of its column. */
+bool
+hb_leaf_test_bytes(HbScan *scan, HbLeaf *leaf, HbSlice value)
+{
+	return form_has_bytes(scan, leaf, value) != leaf->negated;
 }
 
 /* A non-null datum of the column's type; garbage stays in eval_cxt. */

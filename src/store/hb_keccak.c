@@ -1,7 +1,7 @@
 /*
  * hb_keccak.c
  *		Keccak-f[1600] on 64-bit lanes, after the Keccak reference (version 3.0,
- *		2011), with theta, rho, pi and chi joined over the lanes of a round.
+ *		2011).
  */
 #include "store/hb_keccak.h"
 
@@ -21,61 +21,69 @@ static const uint64_t round_constants[KECCAK_ROUNDS] = {
 	0x8000000000008080, 0x0000000080000001, 0x8000000080008008
 };
 
-/*
- * The walk of pi over the lanes that starts at lane 1, and the rotation of
- * rho for each step.
- */
-static const uint8_t pi_lane[KECCAK_ROUNDS] = {
-	10, 7, 11, 17, 18, 3, 5, 16, 8, 21, 24, 4,
-	15, 23, 19, 13, 12, 2, 20, 14, 22, 9, 6, 1
-};
-static const uint8_t rho_bits[KECCAK_ROUNDS] = {
-	1, 3, 6, 10, 15, 21, 28, 36, 45, 55, 2, 14,
-	27, 41, 56, 8, 25, 43, 62, 18, 39, 61, 20, 44
-};
-
 static inline uint64_t
 rotate_left(uint64_t v, int n)
 {
 	return (v << n) | (v >> (64 - n));
 }
 
+/*
+ * One round from lanes a to lanes b (rho and pi move the lanes, so chi reads
+ * from a copy).  Written out, as a compiler at -O2 does not unroll it, and
+ * lanes in an indexed array stay in memory.
+ */
 static void
 keccak_permute(uint64_t a[25])
 {
 	for (int round = 0; round < KECCAK_ROUNDS; round++)
 	{
-		uint64_t	c[5];
-		uint64_t	carry;
+		uint64_t	b[25];
+		uint64_t	c0 = a[0] ^ a[5] ^ a[10] ^ a[15] ^ a[20];
+		uint64_t	c1 = a[1] ^ a[6] ^ a[11] ^ a[16] ^ a[21];
+		uint64_t	c2 = a[2] ^ a[7] ^ a[12] ^ a[17] ^ a[22];
+		uint64_t	c3 = a[3] ^ a[8] ^ a[13] ^ a[18] ^ a[23];
+		uint64_t	c4 = a[4] ^ a[9] ^ a[14] ^ a[19] ^ a[24];
+		uint64_t	d0 = c4 ^ rotate_left(c1, 1);
+		uint64_t	d1 = c0 ^ rotate_left(c2, 1);
+		uint64_t	d2 = c1 ^ rotate_left(c3, 1);
+		uint64_t	d3 = c2 ^ rotate_left(c4, 1);
+		uint64_t	d4 = c3 ^ rotate_left(c0, 1);
 
-		/* theta */
-		for (int x = 0; x < 5; x++)
-			c[x] = a[x] ^ a[x + 5] ^ a[x + 10] ^ a[x + 15] ^ a[x + 20];
-		for (int x = 0; x < 5; x++)
-		{
-			uint64_t	d = c[(x + 4) % 5] ^ rotate_left(c[(x + 1) % 5], 1);
-
-			for (int y = 0; y < 25; y += 5)
-				a[x + y] ^= d;
-		}
-
-		/* rho and pi */
-		carry = a[1];
-		for (int i = 0; i < KECCAK_ROUNDS; i++)
-		{
-			uint64_t	lane = a[pi_lane[i]];
-
-			a[pi_lane[i]] = rotate_left(carry, rho_bits[i]);
-			carry = lane;
-		}
+		/* theta, rho and pi: lane (x, y) goes to (y, 2x + 3y) */
+		b[0] = a[0] ^ d0;
+		b[10] = rotate_left(a[1] ^ d1, 1);
+		b[20] = rotate_left(a[2] ^ d2, 62);
+		b[5] = rotate_left(a[3] ^ d3, 28);
+		b[15] = rotate_left(a[4] ^ d4, 27);
+		b[16] = rotate_left(a[5] ^ d0, 36);
+		b[1] = rotate_left(a[6] ^ d1, 44);
+		b[11] = rotate_left(a[7] ^ d2, 6);
+		b[21] = rotate_left(a[8] ^ d3, 55);
+		b[6] = rotate_left(a[9] ^ d4, 20);
+		b[7] = rotate_left(a[10] ^ d0, 3);
+		b[17] = rotate_left(a[11] ^ d1, 10);
+		b[2] = rotate_left(a[12] ^ d2, 43);
+		b[12] = rotate_left(a[13] ^ d3, 25);
+		b[22] = rotate_left(a[14] ^ d4, 39);
+		b[23] = rotate_left(a[15] ^ d0, 41);
+		b[8] = rotate_left(a[16] ^ d1, 45);
+		b[18] = rotate_left(a[17] ^ d2, 15);
+		b[3] = rotate_left(a[18] ^ d3, 21);
+		b[13] = rotate_left(a[19] ^ d4, 8);
+		b[14] = rotate_left(a[20] ^ d0, 18);
+		b[24] = rotate_left(a[21] ^ d1, 2);
+		b[9] = rotate_left(a[22] ^ d2, 61);
+		b[19] = rotate_left(a[23] ^ d3, 56);
+		b[4] = rotate_left(a[24] ^ d4, 14);
 
 		/* chi */
 		for (int y = 0; y < 25; y += 5)
 		{
-			for (int x = 0; x < 5; x++)
-				c[x] = a[y + x];
-			for (int x = 0; x < 5; x++)
-				a[y + x] = c[x] ^ (~c[(x + 1) % 5] & c[(x + 2) % 5]);
+			a[y] = b[y] ^ (~b[y + 1] & b[y + 2]);
+			a[y + 1] = b[y + 1] ^ (~b[y + 2] & b[y + 3]);
+			a[y + 2] = b[y + 2] ^ (~b[y + 3] & b[y + 4]);
+			a[y + 3] = b[y + 3] ^ (~b[y + 4] & b[y]);
+			a[y + 4] = b[y + 4] ^ (~b[y] & b[y + 1]);
 		}
 
 		/* iota */
@@ -118,16 +126,20 @@ hb_keccak256(const void *data, size_t len, uint8_t out[HB_KECCAK_LEN])
 }
 
 void
-hb_bloom_add(uint8_t bloom[HB_BLOOM_LEN], const void *data, size_t len)
+hb_bloom_bits(const void *data, size_t len, uint16_t bits[3])
 {
 	uint8_t		hash[HB_KECCAK_LEN];
 
 	hb_keccak256(data, len, hash);
-	for (int i = 0; i < 6; i += 2)
-	{
-		int			bit = ((hash[i] << 8) | hash[i + 1]) & 2047;
+	for (int i = 0; i < 3; i++)
+		bits[i] = (uint16_t) (((hash[2 * i] << 8) | hash[2 * i + 1]) & 2047);
+}
 
-		/* bit 0 is the lowest bit of the last byte */
-		bloom[HB_BLOOM_LEN - 1 - bit / 8] |= (uint8_t) (1 << (bit % 8));
-	}
+void
+hb_bloom_add(uint8_t bloom[HB_BLOOM_LEN], const void *data, size_t len)
+{
+	uint16_t	bits[3];
+
+	hb_bloom_bits(data, len, bits);
+	hb_bloom_set(bloom, bits);
 }

@@ -37,6 +37,8 @@
 typedef struct HbLoad
 {
 	SubTransactionId subid;
+	SubTransactionId truncated; /* the subtransaction that truncated the table
+								 * since, and so took the load back */
 	NameData	table;
 	bool		has_blocks;
 	int64		first;
@@ -115,7 +117,13 @@ hb_raise_all(void)
 		HbXactDataset *xd = lfirst(lc);
 		HbDataset  *ds;
 		HbHead		head;
+		ListCell   *lc2;
 
+		foreach(lc2, xd->loads)
+		{
+			if (((HbLoad *) lfirst(lc2))->truncated != InvalidSubTransactionId)
+				xd->loads = foreach_delete_current(xd->loads, lc2);
+		}
 		if (!xd->dirty && xd->loads == NIL)
 			continue;
 		/* dropped by this transaction, or even made again */
@@ -173,6 +181,9 @@ hb_raise_subxact_callback(SubXactEvent event, SubTransactionId subid,
 		{
 			HbLoad	   *load = lfirst(lc2);
 
+			if (load->truncated == subid)
+				load->truncated = event == SUBXACT_EVENT_COMMIT_SUB ?
+					parent : InvalidSubTransactionId;
 			if (load->subid != subid)
 				continue;
 			if (event == SUBXACT_EVENT_COMMIT_SUB)
@@ -280,6 +291,7 @@ hb_find_load(HbXactDataset *xd, HbTable *table)
 		HbLoad	   *load = lfirst(lc);
 
 		if (load->subid == GetCurrentSubTransactionId() &&
+			load->truncated == InvalidSubTransactionId &&
 			namestrcmp(&load->table, NameStr(table->name)) == 0)
 			return load;
 	}
@@ -323,4 +335,21 @@ hb_xact_load(HbTable *table, const HbWriterResult *result,
 		load->has_blocks = true;
 	}
 	MemoryContextSwitchTo(old);
+}
+
+/* The table is truncated: what was loaded before never came. */
+void
+hb_xact_forget_load(HbTable *table)
+{
+	HbXactDataset *xd = hb_xact_dataset(table->dataset, true);
+	ListCell   *lc;
+
+	foreach(lc, xd->loads)
+	{
+		HbLoad	   *load = lfirst(lc);
+
+		if (load->truncated == InvalidSubTransactionId &&
+			namestrcmp(&load->table, NameStr(table->name)) == 0)
+			load->truncated = GetCurrentSubTransactionId();
+	}
 }

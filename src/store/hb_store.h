@@ -79,6 +79,9 @@ typedef struct HbTable
 	int			sort_cols[HB_MAX_SORT_COLS];
 	bool		is_block_table;
 	bool		is_item_table;	/* rows belong to blocks of the block table */
+	uint64		generation;		/* no other descriptor that this backend makes
+								 * has the same: what is made of this one may
+								 * be kept under it */
 } HbTable;
 
 typedef struct HbHead
@@ -221,6 +224,13 @@ typedef struct HbColumnDef
 extern HbTable *hb_table_register(HbDataset *ds, const char *table,
 								  const char *block_column, List *sort_key,
 								  List *columns);
+
+/*
+ * TRUNCATE: removes all rows of the given tables (HbTable *) of one dataset,
+ * as a transition.  Without the block table's rows there is no chain.  ERROR
+ * if a table that is not among them may derive values from one that is.
+ */
+extern void hb_dataset_truncate(HbDataset *ds, List *tables);
 
 /*
  * A row of the chunk table.  Bounds are 0..0 and has_blocks false for a table

@@ -186,6 +186,7 @@ typedef struct HbBlockRef
 
 extern void hb_xact_load(HbTable *table, const HbWriterResult *result,
 						 const HbBlockRef *lowest, const HbBlockRef *highest);
+extern void hb_xact_forget_load(HbTable *table);
 
 /*
  * Pieces (hb_piece.c): the frame around a part of a chunk's body.

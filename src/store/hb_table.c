@@ -194,6 +194,7 @@ hb_table_column(const HbTable *table, const char *name)
 HbTable *
 hb_table_load(HbDataset *ds, const char *name)
 {
+	static uint64 generations = 0;
 	Relation	rel = hb_storage_open(ds, HB_STORAGE_COLUMN, AccessShareLock);
 	Oid			pkey = hb_storage_pkey(rel);
 	MemoryContext old;
@@ -272,6 +273,7 @@ hb_table_load(HbDataset *ds, const char *name)
 		table->is_block_table = strcmp(NameStr(block_table), name) == 0;
 		table->is_item_table = !table->is_block_table;
 	}
+	table->generation = ++generations;
 	pfree(stored);
 	MemoryContextSwitchTo(old);
 	return table;

@@ -1,0 +1,249 @@
+/*
+ * hb_fdw.h
+ *		The foreign data wrapper: what its files share.
+ *
+ * hb_options.c	options and their validator
+ * hb_relation.c	a foreign table and the dataset's table behind it
+ * hb_import.c	IMPORT FOREIGN SCHEMA
+ * hb_clause.c	SQL conditions as predicates of the scan
+ * hb_cost.c		row counts and costs
+ * hb_stats.c		column statistics before ANALYZE
+ * hb_path.c		paths: orders, parameters
+ * hb_plan.c		from a path to a plan
+ * hb_exec.c		scanning
+ * hb_explain.c	EXPLAIN
+ * hb_modify.c	INSERT, COPY, TRUNCATE
+ * hb_analyze.c	ANALYZE
+ */
+#ifndef HB_FDW_H
+#define HB_FDW_H
+
+#include "postgres.h"
+
+#include "commands/explain.h"
+#include "foreign/fdwapi.h"
+#include "nodes/execnodes.h"
+#include "nodes/pathnodes.h"
+#include "utils/rel.h"
+
+#include "scan/hb_scan.h"
+#include "store/hb_store.h"
+
+#define HB_KIND_FREE	"free"
+#define HB_FEED_TABLE	"block_feed"
+
+/*
+ * Options, as strings of the catalogs' entries; NULL or NIL where not given.
+ */
+typedef struct HbTableOptions
+{
+	const char *dataset;		/* of the server */
+	const char *table;			/* default: the foreign table's name */
+	const char *block_column;	/* kind free: stored names */
+	const char *sort_key_text;
+	List	   *sort_key;		/* String nodes */
+} HbTableOptions;
+
+extern void hb_options_get(Oid relid, HbTableOptions *options);
+extern const char *hb_options_dataset(Oid serverid);
+extern const char *hb_options_column(Oid relid, AttrNumber attnum);	/* NULL */
+
+/*
+ * A foreign table resolved: which table of which dataset it shows, and which
+ * stored column each of its attributes is.
+ *
+ * table is a private copy of the dataset's descriptor in which a wide int8
+ * column that the foreign table declares numeric is numeric.  It is NULL for
+ * the feed and for a table of kind free that nothing has written yet.
+ */
+typedef struct HbForeign
+{
+	Oid			relid;
+	Oid			owner;			/* whose rights on the dataset count */
+	HbDataset  *dataset;
+	const char *table_name;		/* in the dataset */
+	HbTable    *table;
+	bool		feed;
+	int			natts;
+	int		   *columns;		/* by attnum - 1: index into table->columns, or
+								 * -1: dropped, or not stored (NULL) */
+	int		   *attnums;		/* by index into table->columns: the attribute
+								 * that shows it, 0 none */
+	Bitmapset  *check_not_null; /* attnums declared NOT NULL that may be stored
+								 * as NULL: to be checked as they are read */
+} HbForeign;
+
+/*
+ * Resolves in the current memory context; ERROR with a hint if the foreign
+ * table does not fit.  The result is valid as long as the dataset's
+ * descriptor, to the end of the transaction.
+ */
+extern HbForeign *hb_foreign_open(Relation rel);
+
+/* Kind free: make sure that the dataset stores all columns of the table. */
+extern void hb_foreign_register(HbForeign *foreign, Relation rel);
+
+/* Do foreign tables give the dataset its columns? */
+extern bool hb_foreign_is_free(const HbDataset *ds);
+
+/* Does the dataset take whole block documents, through HB_FEED_TABLE? */
+extern bool hb_foreign_has_feed(HbDataset *ds);
+
+/* Raise an error unless the table's owner may do this to the dataset. */
+extern void hb_foreign_check_acl(const HbForeign *foreign, uint64 mode);
+
+/*
+ * Conditions (hb_clause.c).
+ *
+ * One walk over an expression decides at planning whether the scan can
+ * evaluate it exactly, and prepares the predicate when the scan begins.
+ * relid is the range table index that Vars of the foreign table have.
+ */
+typedef struct HbClause HbClause;
+
+/* NULL if the scan cannot evaluate the expression. */
+extern HbClause *hb_clause_parse(const HbForeign *foreign, Index relid,
+								 Expr *expr);
+
+/*
+ * The predicate, with the constants that are there already; a condition on
+ * anything else counts as true.  With root, also what the planner can
+ * estimate counts as constant.
+ */
+extern HbPred *hb_clause_constant_pred(PlannerInfo *root,
+									   const HbClause *clause);
+
+/* `column = value` or `column = ANY (array)`: the condition's parts. */
+extern bool hb_clause_is_equality(const HbClause *clause, int *column,
+								  Expr **value, bool *is_array);
+
+/* A conjunction of clauses, to be built for each (re)scan. */
+typedef struct HbFilter HbFilter;
+
+extern HbFilter *hb_filter_init(const HbForeign *foreign, Index relid,
+								List *exprs, PlanState *parent);
+extern HbPred *hb_filter_build(HbFilter *filter, ExprContext *econtext);
+extern HbPred *hb_filter_constant_pred(const HbFilter *filter);
+
+/*
+ * Planner state of a base relation, in RelOptInfo.fdw_private; filled by
+ * GetForeignRelSize.
+ */
+typedef struct HbColumnStats HbColumnStats;
+
+typedef struct HbPlanRel
+{
+	HbForeign  *foreign;
+	List	   *pushed;			/* RestrictInfos that the scan evaluates */
+	List	   *local;			/* those it does not */
+	Bitmapset  *attrs_used;		/* offset by FirstLowInvalidHeapAttributeNumber */
+	bool		never;			/* constants say that no row passes */
+	int64		blocks;			/* distinct blocks of the table, about */
+	HbScanEstimate estimate;	/* of the range that constants give */
+	HbColumnStats *stats;		/* hb_stats.c: by column, once asked for */
+	HeapTuple  *stats_tuples;
+} HbPlanRel;
+
+/* May the scan evaluate this condition, also as seen from security? */
+extern HbClause *hb_plan_push(RelOptInfo *baserel, RestrictInfo *rinfo);
+
+/* The query's snapshot, as near as planning comes to it. */
+extern Snapshot hb_planning_snapshot(void);
+
+/* hb_cost.c */
+typedef struct HbCost
+{
+	double		rows;			/* after all conditions */
+	Cost		startup;
+	Cost		total;
+} HbCost;
+
+extern void hb_cost_rel_size(PlannerInfo *root, RelOptInfo *baserel);
+extern void hb_cost_scan(PlannerInfo *root, RelOptInfo *baserel,
+						 ParamPathInfo *param_info, bool ordered,
+						 HbCost *cost);
+
+/* hb_path.c: what ForeignPath.fdw_private holds */
+enum HbPathPrivateIndex
+{
+	HbPathPrivateOrder,			/* Integer: HbScanOrder */
+	HbPathPrivateLength
+};
+
+/* hb_plan.c: what ForeignScan.fdw_private holds; fdw_exprs: pushed clauses */
+enum HbScanPrivateIndex
+{
+	HbScanPrivateOrder,			/* Integer: HbScanOrder */
+	HbScanPrivateAttrs,			/* IntList: attributes to read */
+	HbScanPrivateLength
+};
+
+/*
+ * Executor state of a scan, in ForeignScanState.fdw_state (hb_exec.c); also
+ * read by hb_explain.c.
+ */
+typedef struct HbScanState
+{
+	HbForeign  *foreign;
+	HbScanOrder order;
+	HbFilter   *filter;			/* NULL: no pushed condition */
+	int			nattrs;			/* attributes read, and their columns */
+	int		   *attnums;
+	int		   *columns;
+	HbScan	   *scan;			/* NULL until the first row is asked for */
+	HbBatch		batch;
+	int			row;			/* next of the batch */
+	bool		started;		/* since the last rescan */
+	bool		done;
+	MemoryContext scan_cxt;		/* owns scan */
+	MemoryContext pred_cxt;		/* owns the predicate in use */
+	MemoryContext spare_cxt;	/* for the next one */
+} HbScanState;
+
+/* Hooks of this layer; called once by _PG_init. */
+extern void hb_fdw_init(void);
+
+/* Callbacks, as in core's fdwapi.h. */
+extern void hotblocksGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel,
+									   Oid foreigntableid);
+extern void hotblocksGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel,
+									 Oid foreigntableid);
+extern ForeignScan *hotblocksGetForeignPlan(PlannerInfo *root,
+											RelOptInfo *baserel,
+											Oid foreigntableid,
+											ForeignPath *best_path,
+											List *tlist, List *scan_clauses,
+											Plan *outer_plan);
+extern void hotblocksBeginForeignScan(ForeignScanState *node, int eflags);
+extern TupleTableSlot *hotblocksIterateForeignScan(ForeignScanState *node);
+extern void hotblocksReScanForeignScan(ForeignScanState *node);
+extern void hotblocksEndForeignScan(ForeignScanState *node);
+extern void hotblocksExplainForeignScan(ForeignScanState *node,
+										ExplainState *es);
+extern List *hotblocksPlanForeignModify(PlannerInfo *root, ModifyTable *plan,
+										Index resultRelation,
+										int subplan_index);
+extern void hotblocksBeginForeignModify(ModifyTableState *mtstate,
+										ResultRelInfo *rinfo,
+										List *fdw_private,
+										int subplan_index, int eflags);
+extern TupleTableSlot *hotblocksExecForeignInsert(EState *estate,
+												  ResultRelInfo *rinfo,
+												  TupleTableSlot *slot,
+												  TupleTableSlot *planSlot);
+extern void hotblocksEndForeignModify(EState *estate, ResultRelInfo *rinfo);
+extern void hotblocksBeginForeignInsert(ModifyTableState *mtstate,
+										ResultRelInfo *rinfo);
+extern void hotblocksEndForeignInsert(EState *estate, ResultRelInfo *rinfo);
+extern int	hotblocksIsForeignRelUpdatable(Relation rel);
+extern RowMarkType hotblocksGetForeignRowMarkType(RangeTblEntry *rte,
+												  LockClauseStrength strength);
+extern void hotblocksExecForeignTruncate(List *rels, DropBehavior behavior,
+										 bool restart_seqs);
+extern bool hotblocksAnalyzeForeignTable(Relation relation,
+										 AcquireSampleRowsFunc *func,
+										 BlockNumber *totalpages);
+extern List *hotblocksImportForeignSchema(ImportForeignSchemaStmt *stmt,
+										  Oid serverOid);
+
+#endif							/* HB_FDW_H */
