@@ -1,0 +1,217 @@
+/*
+ * hb_builder_int.h
+ *		What the files of the builder share.
+ *
+ * Rows are held by columns.  A column holds integers, or codes of a value
+ * table (byte strings that repeat; columns of one domain share a table), or
+ * pointers to values in an arena (byte strings that do not repeat).  A column
+ * of byte strings begins with codes and changes to plain values when most of
+ * them turn out to be new.
+ */
+#ifndef HB_BUILDER_INT_H
+#define HB_BUILDER_INT_H
+
+#include "chunk/hb_account.h"
+#include "chunk/hb_chunk.h"
+#include "chunk/hb_directory.h"
+#include "codec/hb_crc32c.h"
+
+/* Byte strings that stay where they are; freed all at once. */
+typedef struct HbArenaBlock
+{
+	struct HbArenaBlock *next;
+} HbArenaBlock;
+
+typedef struct HbArena
+{
+	HbMem	   *mem;
+	HbArenaBlock *blocks;
+	uint8_t    *p;				/* free space of the newest block */
+	size_t		left;
+	size_t		block_size;		/* of the next block */
+} HbArena;
+
+extern void hb_arena_init(HbArena *arena, HbMem *mem);
+extern uint8_t *hb_arena_put(HbArena *arena, const void *data, size_t len);
+extern void hb_arena_free(HbArena *arena);
+
+typedef struct HbTabEntry
+{
+	const uint8_t *data;
+	uint32_t	len;
+	uint32_t	hash;
+} HbTabEntry;
+
+/* Distinct values with provisional codes 1..n, in order of arrival. */
+typedef struct HbTab
+{
+	struct HbTab *next;			/* all tables of the builder */
+	HbMem	   *mem;
+	uint8_t		domain;			/* 0: one column's own */
+	bool		stripped;		/* without leading zero bytes */
+	uint32_t	n;
+	uint32_t	cap;
+	HbTabEntry *entries;		/* [code] */
+	uint64_t   *slots;			/* hash << 32 | code, 0 free */
+	uint32_t	nslots;			/* power of two */
+	HbArena		arena;
+} HbTab;
+
+extern HbTab *hb_tab_create(HbMem *mem, uint8_t domain, bool stripped);
+extern uint32_t hb_tab_add(HbTab *tab, HbSlice value, bool *fresh);
+extern void hb_tab_free(HbTab *tab);
+
+typedef enum HbHold
+{
+	HB_HOLD_INT,
+	HB_HOLD_CODES,
+	HB_HOLD_PLAIN
+} HbHold;
+
+typedef struct HbBCol
+{
+	HbColumnSpec spec;
+	HbHold		hold;
+	uint8_t		derived;		/* code given by mark_derived */
+	uint32_t	n;				/* rows filled in so far */
+	int64_t    *ints;			/* HOLD_INT */
+	uint64_t   *nulls;			/* HOLD_INT: bit set where NULL; or no array */
+	uint32_t   *codes;			/* HOLD_CODES; 0 is NULL */
+	HbTab	   *tab;
+	uint32_t	last_code;
+	uint32_t	adds;			/* values added as codes */
+	uint32_t	news;			/* of them, those that were new in the table */
+	uint32_t	check_at;		/* adds at which to look whether it repeats */
+	const uint8_t **ptrs;		/* HOLD_PLAIN; NULL is NULL */
+	uint32_t   *lens;
+	HbArena		arena;
+	bool		strips;			/* codes stand for values without leading zeros */
+	uint8_t    *scratch;		/* a value restored to its width, or a number */
+} HbBCol;
+
+struct HbBuilder
+{
+	HbAccount	account;
+	HbMem	   *mem;			/* &account.mem */
+	HbMem		outer;
+	HbBuilderOptions options;
+	int			ncols;
+	uint32_t	nrows;
+	uint32_t	cap;			/* rows that the arrays have room for */
+	bool		sorted;
+	HbBCol	   *cols;
+	HbTab	   *tabs;
+	HbBuf		dir;			/* of the last finish */
+};
+
+/* Bytes in use for a column: its value in row (false: NULL). */
+extern bool hb_bcol_bytes(const HbBCol *c, uint32_t row, HbSlice *value);
+
+static inline bool
+hb_bcol_int_null(const HbBCol *c, uint32_t row)
+{
+	return row >= c->n || (c->nulls != NULL && ((c->nulls[row / 64] >> (row % 64)) & 1));
+}
+
+/* Fills a column with NULLs up to n rows. */
+extern void hb_bcol_pad(HbBuilder *b, HbBCol *c, uint32_t n);
+
+/* Changes how a column is held. */
+extern void hb_bcol_to_plain(HbBuilder *b, HbBCol *c);
+extern void hb_bcol_to_codes(HbBuilder *b, HbBCol *c);
+
+/* The "num" form of a non-negative integer; returns its length (at most 9). */
+extern uint32_t hb_num_put(int64_t value, uint8_t *dst);
+
+/* Compares two rows by the sort key, for hb_builder_sort and end_row. */
+extern int	hb_builder_compare(const HbBuilder *b, uint32_t r1, uint32_t r2);
+
+/*
+ * Output of hb_builder_finish.
+ */
+typedef struct HbOut
+{
+	HbMem	   *mem;
+	HbSink	   *sink;
+	uint8_t    *buf;			/* HB_SINK_MAX bytes */
+	size_t		len;
+	uint64_t	pos;			/* of the next byte in the body */
+	uint64_t	chunk_id;
+} HbOut;
+
+extern void hb_out_put(HbOut *o, const void *data, size_t len);
+extern void hb_out_flush(HbOut *o);
+
+/* Writes a checksum. */
+static inline void
+hb_out_crc(HbOut *o, uint32_t crc)
+{
+	uint8_t		b[4];
+
+	hb_put32(b, crc);
+	hb_out_put(o, b, 4);
+}
+
+/* Writes a part and its checksum. */
+static inline void
+hb_out_part(HbOut *o, const void *data, size_t len, uint16_t owner, uint8_t kind, uint32_t index)
+{
+	hb_out_put(o, data, len);
+	hb_out_crc(o, hb_crc32c(hb_crc_seed(o->chunk_id, owner, kind, index), data, len));
+}
+
+/* A column on its way into the chunk. */
+typedef struct HbWCol
+{
+	HbBCol	   *col;
+	HbColDesc  *desc;
+	uint32_t	distinct;		/* values that occur, CODES only */
+	uint64_t   *used;			/* CODES: provisional codes that occur */
+	uint64_t	avg_len;		/* of the distinct values */
+	int			dict;			/* index of the dictionary, -1: none */
+} HbWCol;
+
+/* A dictionary on its way into the chunk. */
+typedef struct HbWDict
+{
+	HbTab	   *tab;
+	uint32_t   *map;			/* provisional code -> code, 0 not used */
+	uint64_t   *used;
+	HbDictDesc	desc;
+	bool		written;
+} HbWDict;
+
+/* What finish works on. */
+typedef struct HbWriter
+{
+	HbBuilder  *b;
+	HbMem	   *mem;
+	HbOut		out;
+	HbDirectory dir;
+	HbWCol	   *cols;			/* dir.ncols */
+	HbWDict    *dicts;
+	uint32_t	ndicts;
+	uint32_t	nrows;
+	uint32_t	npages;
+	uint64_t   *starts;			/* bit set where a row begins a block */
+	int64_t    *tmp;			/* nrows integers */
+	int			zstd_level;
+	HbError    *error;
+} HbWriter;
+
+/* hb_builder_ints.c */
+extern void hb_write_null_bits(HbWriter *w, HbWCol *wc, const uint64_t *nulls);
+extern void hb_write_ints(HbWriter *w, const int64_t *values, uint32_t n, const uint64_t *nulls,
+						  uint16_t owner, bool unary, HbIntDesc *d);
+extern bool hb_write_try_sequence(HbWriter *w, const int64_t *values, HbIntDesc *d);
+
+/* hb_builder_dict.c */
+extern void hb_write_judge_dicts(HbWriter *w);
+extern void hb_write_dict_column(HbWriter *w, HbWCol *wc);
+
+/* hb_builder_values.c */
+extern void hb_write_fixed_column(HbWriter *w, HbWCol *wc);
+extern void hb_write_var_column(HbWriter *w, HbWCol *wc);
+extern bool hb_write_packs_well(HbWriter *w, HbWCol *wc);
+
+#endif							/* HB_BUILDER_INT_H */
