@@ -27,11 +27,6 @@ int			hb_directory_cache_size = 32768;
 int			hb_compression = 2;
 int			hb_compression_level = 3;
 
-bool		hb_enable_page_skipping = true;
-bool		hb_enable_dictionary_filter = true;
-bool		hb_enable_page_lists = true;
-bool		hb_enable_hash_index = true;
-
 static const struct config_enum_entry hb_compression_options[] = {
 	{"none", 0, false},
 	{"lz4", 1, false},

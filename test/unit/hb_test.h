@@ -492,7 +492,7 @@ check_absent(const Model *m, HbReader *r, int col, bool strict)
 
 	for (k = 0; k < 20; k++)
 	{
-		uint8_t		buf[64];
+		uint8_t		buf[128];
 		HbSlice		v = {buf, m->cols[col].width > 0 && k % 4 != 0 ? m->cols[col].width : rnd_below(40)};
 		uint32_t	code;
 		uint32_t	bound;
