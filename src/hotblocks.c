@@ -13,6 +13,7 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
+#include "chain/hb_chain.h"
 #include "fdw/hb_fdw.h"
 #include "scan/hb_scan.h"
 #include "store/hb_store.h"
@@ -78,6 +79,7 @@ _PG_init(void)
 	hb_define_switch("hotblocks.enable_hash_index",
 					 "Finds unique values through the chunks' hash indexes.",
 					 &hb_enable_hash_index);
+	hb_chain_init();
 	hb_fdw_init();
 	MarkGUCPrefixReserved("hotblocks");
 }
