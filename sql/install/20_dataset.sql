@@ -96,21 +96,25 @@ BEGIN
 			level smallint NOT NULL DEFAULT 0,
 			format smallint NOT NULL,
 			table_name text COLLATE "C" NOT NULL,
-			directory bytea STORAGE MAIN,
-			body bytea STORAGE MAIN,
+			directory bytea,
+			body bytea,
 			CHECK (first_block <= last_block),
 			CHECK ((first_block IS NULL) = (last_block IS NULL))
 		) USING heap WITH (toast_tuple_target = 8160, vacuum_truncate = off,
 			toast.vacuum_truncate = off)$ddl$, schema_name);
+	EXECUTE format($ddl$
+		ALTER TABLE %1$I.chunk ALTER directory SET STORAGE MAIN,
+			ALTER body SET STORAGE MAIN$ddl$, schema_name);
 	EXECUTE format('CREATE INDEX chunk_blocks ON %1$I.chunk (table_name, last_block, first_block)',
 		schema_name);
 	EXECUTE format($ddl$
 		CREATE TABLE %1$I.piece_hot (
 			chunk_id bigint NOT NULL,
 			seq integer NOT NULL,
-			data bytea STORAGE EXTERNAL NOT NULL,
+			data bytea NOT NULL,
 			PRIMARY KEY (chunk_id, seq)
 		) USING heap WITH (vacuum_truncate = off, toast.vacuum_truncate = off)$ddl$, schema_name);
+	EXECUTE format('ALTER TABLE %I.piece_hot ALTER data SET STORAGE EXTERNAL', schema_name);
 	EXECUTE format($ddl$
 		CREATE TABLE %1$I.stored_column (
 			table_name text COLLATE "C" NOT NULL,
