@@ -102,9 +102,9 @@ BEGIN
 			CHECK ((first_block IS NULL) = (last_block IS NULL))
 		) USING heap WITH (toast_tuple_target = 8160, vacuum_truncate = off,
 			toast.vacuum_truncate = off)$ddl$, schema_name);
-	EXECUTE format($ddl$ALTER TABLE %1$I.chunk
-		ALTER COLUMN directory SET STORAGE MAIN,
-		ALTER COLUMN body SET STORAGE MAIN$ddl$, schema_name);
+	EXECUTE format($ddl$
+		ALTER TABLE %1$I.chunk ALTER directory SET STORAGE MAIN,
+			ALTER body SET STORAGE MAIN$ddl$, schema_name);
 	EXECUTE format('CREATE INDEX chunk_blocks ON %1$I.chunk (table_name, last_block, first_block)',
 		schema_name);
 	EXECUTE format($ddl$
@@ -114,8 +114,7 @@ BEGIN
 			data bytea NOT NULL,
 			PRIMARY KEY (chunk_id, seq)
 		) USING heap WITH (vacuum_truncate = off, toast.vacuum_truncate = off)$ddl$, schema_name);
-	EXECUTE format('ALTER TABLE %1$I.piece_hot ALTER COLUMN data SET STORAGE EXTERNAL',
-		schema_name);
+	EXECUTE format('ALTER TABLE %I.piece_hot ALTER data SET STORAGE EXTERNAL', schema_name);
 	EXECUTE format($ddl$
 		CREATE TABLE %1$I.stored_column (
 			table_name text COLLATE "C" NOT NULL,
