@@ -19,7 +19,8 @@ CREATE TABLE hotblocks.dataset (
 	column_table regclass NOT NULL,
 	coverage_table regclass NOT NULL,
 	gap_table regclass NOT NULL,
-	transition_table regclass NOT NULL
+	transition_table regclass NOT NULL,
+	feed_table regclass NOT NULL
 );
 
 CREATE FUNCTION hotblocks.dataset_check() RETURNS trigger
@@ -165,6 +166,13 @@ BEGIN
 			at timestamptz NOT NULL DEFAULT clock_timestamp()
 		) USING heap$ddl$, schema_name);
 	EXECUTE format($ddl$
+		CREATE TABLE %1$I.feed (
+			fact text COLLATE "C" NOT NULL,
+			name text COLLATE "C" NOT NULL,
+			count bigint NOT NULL DEFAULT 0,
+			PRIMARY KEY (fact, name)
+		) USING heap$ddl$, schema_name);
+	EXECUTE format($ddl$
 		CREATE TRIGGER storage_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE
 			ON %1$I.chunk FOR EACH STATEMENT EXECUTE FUNCTION hotblocks.storage_changed();
 		CREATE TRIGGER storage_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE
@@ -235,7 +243,8 @@ BEGIN
 			JOIN hotblocks.kind_table t USING (kind, table_name)
 		WHERE c.kind = $1$dml$, store) USING kind;
 	INSERT INTO hotblocks.dataset (name, kind, linkage, head_table, chunk_table,
-		piece_hot_table, column_table, coverage_table, gap_table, transition_table)
+		piece_hot_table, column_table, coverage_table, gap_table, transition_table,
+		feed_table)
 	VALUES (name, kind, linkage,
 		format('%I.head', store)::regclass,
 		format('%I.chunk', store)::regclass,
@@ -243,12 +252,16 @@ BEGIN
 		format('%I.stored_column', store)::regclass,
 		format('%I.coverage', store)::regclass,
 		format('%I.gap', store)::regclass,
-		format('%I.transition', store)::regclass);
+		format('%I.transition', store)::regclass,
+		format('%I.feed', store)::regclass);
 
 	IF make_tables THEN
 		EXECUTE format('CREATE SERVER %1$I FOREIGN DATA WRAPPER hotblocks OPTIONS (dataset %1$L)', name);
 		EXECUTE format('CREATE SCHEMA %I', name);
 		EXECUTE format('IMPORT FOREIGN SCHEMA %I FROM SERVER %2$I INTO %2$I', kind, name);
+		IF kind = 'evm' THEN
+			PERFORM hotblocks.make_views(name);
+		END IF;
 	END IF;
 END
 $$;
@@ -329,7 +342,8 @@ CREATE VIEW hotblocks.datasets AS
 			+ pg_catalog.pg_total_relation_size(d.column_table)
 			+ pg_catalog.pg_total_relation_size(d.coverage_table)
 			+ pg_catalog.pg_total_relation_size(d.gap_table)
-			+ pg_catalog.pg_total_relation_size(d.transition_table) AS bytes,
+			+ pg_catalog.pg_total_relation_size(d.transition_table)
+			+ pg_catalog.pg_total_relation_size(d.feed_table) AS bytes,
 		coalesce(c.live_bytes, 0) AS live_bytes,
 		coalesce(c.chunks, 0) AS chunks,
 		coalesce(c.rows, 0) AS rows

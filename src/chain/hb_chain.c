@@ -466,8 +466,27 @@ small_table(HbDataset *ds, const char *which)
 	if (strcmp(which, "transition") == 0)
 		return ds->transition_relid;
 	if (strcmp(which, "feed") == 0)
-		return get_relname_relid("feed", ds->schema);
+		return ds->feed_relid;
 	elog(ERROR, "unknown small table \"%s\"", which);
+}
+
+/*
+ * The caller says what columns he expects, and the table's owner may have
+ * altered it: both must agree before a datum goes from one to the other.
+ */
+static void
+check_small_columns(TupleDesc expected, TupleDesc actual)
+{
+	bool		same = expected->natts == actual->natts + 1 &&
+		TupleDescAttr(expected, 0)->atttypid == NAMEOID;
+
+	for (int i = 0; same && i < actual->natts; i++)
+		same = TupleDescAttr(expected, i + 1)->atttypid == TupleDescAttr(actual, i)->atttypid;
+	if (!same)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the columns expected are not those of the table"),
+				 errhint("Use the views of schema hotblocks.")));
 }
 
 /*
@@ -498,6 +517,7 @@ hotblocks_small_tables(PG_FUNCTION_ARGS)
 			pg_class_aclcheck(ds->chunk_relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
 			continue;
 		rel = table_open(small_table(ds, which), AccessShareLock);
+		check_small_columns(rsinfo->setDesc, RelationGetDescr(rel));
 		slot = table_slot_create(rel, NULL);
 		scan = table_beginscan(rel, snapshot, 0, NULL);
 		while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
@@ -507,9 +527,6 @@ hotblocks_small_tables(PG_FUNCTION_ARGS)
 			int			natts = RelationGetDescr(rel)->natts;
 
 			CHECK_FOR_INTERRUPTS();
-			if (natts + 1 != rsinfo->setDesc->natts)
-				elog(ERROR, "table \"%s\" of dataset \"%s\" has %d columns instead of %d",
-					 which, NameStr(ds->name), natts, rsinfo->setDesc->natts - 1);
 			slot_getallattrs(slot);
 			values[0] = NameGetDatum(&ds->name);
 			nulls[0] = false;

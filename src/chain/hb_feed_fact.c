@@ -17,8 +17,6 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
-#include "access/xact.h"
-#include "catalog/indexing.h"
 #include "chain/hb_feed.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -26,31 +24,16 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-/* Columns of table feed. */
+/* Columns of table feed that are read here. */
 enum
 {
 	FEED_FACT = 1,
-	FEED_NAME,
-	FEED_COUNT,
-	FEED_NATTS = FEED_COUNT
+	FEED_NAME
 };
 
 #define FACT_TRACE_FORMAT	"trace_format"
 #define FACT_UNKNOWN		"unknown_member"
 #define FACT_REPLACED		"replaced_character"
-
-static Oid
-fact_relid(HbDataset *ds)
-{
-	Oid			relid = get_relname_relid("feed", ds->schema);
-
-	if (!OidIsValid(relid))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("dataset \"%s\" has lost its table \"feed\"",
-						NameStr(ds->name))));
-	return relid;
-}
 
 static char *
 fact_text(HeapTuple tuple, int att, TupleDesc desc)
@@ -65,7 +48,7 @@ fact_text(HeapTuple tuple, int att, TupleDesc desc)
 char
 hb_fact_trace_format(HbDataset *ds, Snapshot snapshot)
 {
-	Relation	rel = table_open(fact_relid(ds), AccessShareLock);
+	Relation	rel = hb_feed_table_open(ds, AccessShareLock);
 	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, snapshot, 0, NULL);
 	HeapTuple	tuple;
 	char		format = 0;
@@ -82,7 +65,7 @@ hb_fact_trace_format(HbDataset *ds, Snapshot snapshot)
 		}
 	}
 	systable_endscan(scan);
-	table_close(rel, AccessShareLock);
+	table_close(rel, NoLock);
 	return format;
 }
 
@@ -120,13 +103,7 @@ void
 hb_fact_store(HbFeed *feed, HbFeedPlace **places, int nplaces)
 {
 	List	   *adds = NIL;
-	Relation	rel;
-	TupleDesc	desc;
-	SysScanDesc scan;
-	HeapTuple	tuple;
 	ListCell   *lc;
-	Datum		values[FEED_NATTS];
-	bool		nulls[FEED_NATTS] = {0};
 
 	for (int i = 0; i < nplaces; i++)
 		fact_collect(places[i], &adds);
@@ -151,45 +128,11 @@ hb_fact_store(HbFeed *feed, HbFeedPlace **places, int nplaces)
 	if (adds == NIL)
 		return;
 
-	rel = table_open(fact_relid(feed->ds), RowExclusiveLock);
-	desc = RelationGetDescr(rel);
-	scan = systable_beginscan(rel, InvalidOid, false, feed->snapshot, 0, NULL);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		char	   *fact = fact_text(tuple, FEED_FACT, desc);
-		char	   *name = fact_text(tuple, FEED_NAME, desc);
-
-		CHECK_FOR_INTERRUPTS();
-		foreach(lc, adds)
-		{
-			FactAdd    *add = lfirst(lc);
-			bool		replace[FEED_NATTS] = {false};
-			bool		isnull;
-			int64		count;
-			HeapTuple	new_tuple;
-
-			if (strcmp(add->fact, fact) != 0 || strcmp(add->name, name) != 0)
-				continue;
-			count = DatumGetInt64(heap_getattr(tuple, FEED_COUNT, desc, &isnull));
-			values[FEED_COUNT - 1] = Int64GetDatum(count + add->count);
-			replace[FEED_COUNT - 1] = true;
-			new_tuple = heap_modify_tuple(tuple, desc, values, nulls, replace);
-			CatalogTupleUpdate(rel, &tuple->t_self, new_tuple);
-			adds = foreach_delete_current(adds, lc);
-			break;
-		}
-	}
-	systable_endscan(scan);
-
 	foreach(lc, adds)
 	{
 		FactAdd    *add = lfirst(lc);
 
-		values[FEED_FACT - 1] = CStringGetTextDatum(add->fact);
-		values[FEED_NAME - 1] = CStringGetTextDatum(add->name);
-		values[FEED_COUNT - 1] = Int64GetDatum(add->count);
-		CatalogTupleInsert(rel, heap_form_tuple(desc, values, nulls));
+		CHECK_FOR_INTERRUPTS();
+		hb_feed_table_put(feed->ds, add->fact, add->name, add->count);
 	}
-	table_close(rel, RowExclusiveLock);
-	CommandCounterIncrement();
 }

@@ -212,6 +212,7 @@ hb_dataset_lookup(const char *name, HbDataset *ds)
 		ds->column_relid = hb_dataset_oid(tuple, desc, HB_DATASET_COLUMN_TABLE);
 		ds->coverage_relid = hb_dataset_oid(tuple, desc, HB_DATASET_COVERAGE_TABLE);
 		ds->gap_relid = hb_dataset_oid(tuple, desc, HB_DATASET_GAP_TABLE);
+		ds->feed_relid = hb_dataset_oid(tuple, desc, HB_DATASET_FEED_TABLE);
 		ds->transition_relid = hb_dataset_oid(tuple, desc, HB_DATASET_TRANSITION_TABLE);
 	}
 	systable_endscan(scan);
@@ -232,7 +233,8 @@ hb_dataset_same(const HbDataset *a, const HbDataset *b)
 		a->column_relid == b->column_relid &&
 		a->coverage_relid == b->coverage_relid &&
 		a->gap_relid == b->gap_relid &&
-		a->transition_relid == b->transition_relid;
+		a->transition_relid == b->transition_relid &&
+		a->feed_relid == b->feed_relid;
 }
 
 /*

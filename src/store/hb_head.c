@@ -426,3 +426,56 @@ hb_transition_add(HbDataset *ds, const char *kind, int64 from_block,
 	table_close(rel, NoLock);
 	CommandCounterIncrement();
 }
+
+Relation
+hb_feed_table_open(HbDataset *ds, LOCKMODE lock)
+{
+	return hb_storage_open(ds, HB_STORAGE_FEED, lock);
+}
+
+void
+hb_feed_table_put(HbDataset *ds, const char *fact, const char *name, int64 count)
+{
+	Relation	rel = hb_storage_open(ds, HB_STORAGE_FEED, RowExclusiveLock);
+	TupleDesc	desc = RelationGetDescr(rel);
+	Oid			pkey = hb_storage_pkey(rel);
+	ScanKeyData keys[2];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&keys[0], HB_FEED_FACT, BTEqualStrategyNumber, F_TEXTEQ,
+				CStringGetTextDatum(fact));
+	ScanKeyInit(&keys[1], HB_FEED_NAME, BTEqualStrategyNumber, F_TEXTEQ,
+				CStringGetTextDatum(name));
+	scan = systable_beginscan(rel, pkey, OidIsValid(pkey), NULL, 2, keys);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+	{
+		Datum	   *values = palloc0_array(Datum, desc->natts);
+		bool	   *nulls = palloc0_array(bool, desc->natts);
+		bool	   *replace = palloc0_array(bool, desc->natts);
+		bool		isnull;
+		HeapTuple	changed;
+		ItemPointerData tid;
+
+		replace[HB_FEED_COUNT - 1] = true;
+		values[HB_FEED_COUNT - 1] =
+			Int64GetDatum(hb_head_int(tuple, desc, HB_FEED_COUNT, &isnull) + count);
+		changed = heap_modify_tuple(tuple, desc, values, nulls, replace);
+		hb_storage_update(rel, &tuple->t_self, changed, &tid);
+		heap_freetuple(changed);
+	}
+	else
+	{
+		Datum		values[HB_FEED_NATTS];
+		bool		nulls[HB_FEED_NATTS] = {false};
+
+		values[HB_FEED_FACT - 1] = CStringGetTextDatum(fact);
+		values[HB_FEED_NAME - 1] = CStringGetTextDatum(name);
+		values[HB_FEED_COUNT - 1] = Int64GetDatum(count);
+		hb_storage_insert(rel, HB_STORAGE_FEED, values, nulls, GetCurrentCommandId(true));
+	}
+	systable_endscan(scan);
+	table_close(rel, NoLock);
+	CommandCounterIncrement();
+}

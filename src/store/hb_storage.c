@@ -115,6 +115,12 @@ static const HbStorageColumn hb_transition_columns[HB_TRANSITION_NATTS] = {
 	{"at", TIMESTAMPTZOID}
 };
 
+static const HbStorageColumn hb_feed_columns[HB_FEED_NATTS] = {
+	{"fact", TEXTOID},
+	{"name", TEXTOID},
+	{"count", INT8OID}
+};
+
 static const struct
 {
 	const HbStorageColumn *columns;
@@ -126,7 +132,8 @@ static const struct
 	[HB_STORAGE_COLUMN] = {hb_column_columns, HB_COLUMN_NATTS},
 	[HB_STORAGE_COVERAGE] = {hb_coverage_columns, HB_COVERAGE_NATTS},
 	[HB_STORAGE_GAP] = {hb_gap_columns, HB_GAP_NATTS},
-	[HB_STORAGE_TRANSITION] = {hb_transition_columns, HB_TRANSITION_NATTS}
+	[HB_STORAGE_TRANSITION] = {hb_transition_columns, HB_TRANSITION_NATTS},
+	[HB_STORAGE_FEED] = {hb_feed_columns, HB_FEED_NATTS}
 };
 
 Oid
@@ -148,6 +155,8 @@ hb_storage_relid(const HbDataset *ds, HbStorage which)
 			return ds->gap_relid;
 		case HB_STORAGE_TRANSITION:
 			return ds->transition_relid;
+		case HB_STORAGE_FEED:
+			return ds->feed_relid;
 		case HB_NSTORAGE:
 			break;
 	}

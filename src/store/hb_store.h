@@ -23,6 +23,7 @@
 #include "access/attnum.h"
 #include "nodes/pg_list.h"
 #include "storage/itemptr.h"
+#include "utils/rel.h"
 #include "utils/snapshot.h"
 #include "utils/uuid.h"
 
@@ -119,6 +120,7 @@ typedef struct HbDataset
 	Oid			coverage_relid;
 	Oid			gap_relid;
 	Oid			transition_relid;
+	Oid			feed_relid;
 	MemoryContext cxt;			/* owns this descriptor and its tables */
 	List	   *tables;			/* HbTable *, as they have been opened */
 } HbDataset;
@@ -188,6 +190,16 @@ extern void hb_coverage_add(HbDataset *ds, const char *table, int64 first, int64
 extern void hb_gap_add(HbDataset *ds, int64 first, int64 last);
 extern void hb_transition_add(HbDataset *ds, const char *kind, int64 from_block,
 							  const HbHead *old, const HbHead *head);
+
+/*
+ * The table of what a dataset remembers of its feeds (fact, name, count), with
+ * its columns checked: its owner may have altered it.  Closed by table_close
+ * with NoLock.  feed_put writes a row: the count is added to the one that is
+ * there.  The caller holds NO_KEY_UPDATE on the head.
+ */
+extern Relation hb_feed_table_open(HbDataset *ds, LOCKMODE lock);
+extern void hb_feed_table_put(HbDataset *ds, const char *fact, const char *name,
+							  int64 count);
 
 /*
  * The parts of first..last for which the table was not delivered, under a
