@@ -169,7 +169,7 @@ BEGIN
 		CREATE TABLE %1$I.feed (
 			fact text COLLATE "C" NOT NULL,
 			name text COLLATE "C" NOT NULL,
-			count bigint NOT NULL DEFAULT 0,
+			count bigint NOT NULL,
 			PRIMARY KEY (fact, name)
 		) USING heap$ddl$, schema_name);
 	EXECUTE format($ddl$

@@ -232,6 +232,9 @@ hb_handle_aim(HbReaderHandle *handle, const HbReaderAsk *ask)
 	}
 }
 
+/* No body is larger than a chunk's rows of the largest values could make it. */
+#define HB_BODY_MAX	((uint64) 1 << 48)
+
 static HbReaderHandle *
 hb_handle_make(HbChunkEntry *entry, const HbReaderAsk *ask)
 {
@@ -242,6 +245,13 @@ hb_handle_make(HbChunkEntry *entry, const HbReaderAsk *ask)
 	uint8_t    *dir;
 	uint32		dir_len = 0;
 
+	if (ask->row->body_len > HB_BODY_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("chunk " INT64_FORMAT " of table \"%s\" of dataset \"%s\" is damaged",
+						ask->row->chunk_id, NameStr(ask->table->name),
+						NameStr(ask->table->dataset->name)),
+				 errdetail("The length of its body is impossible.")));
 	handle->cxt = cxt;
 	handle->body_len = ask->row->body_len;
 	hb_mem_init(&handle->mem, cxt);

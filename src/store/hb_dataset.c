@@ -163,6 +163,19 @@ hb_catalog_relid(const char *name)
 	return relid;
 }
 
+/* A scan of hotblocks.dataset for the row of a name, as a catalog. */
+static SysScanDesc
+hb_dataset_scan(Relation rel, NameData *name)
+{
+	AttrNumber	attno = HB_DATASET_NAME;
+	Oid			index = hb_storage_index(rel, &attno, 1);
+	ScanKeyData key;
+
+	ScanKeyInit(&key, HB_DATASET_NAME, BTEqualStrategyNumber, F_NAMEEQ,
+				NameGetDatum(name));
+	return systable_beginscan(rel, index, OidIsValid(index), NULL, 1, &key);
+}
+
 static Oid
 hb_dataset_oid(HeapTuple tuple, TupleDesc desc, AttrNumber attno)
 {
@@ -178,18 +191,13 @@ hb_dataset_lookup(const char *name, HbDataset *ds)
 {
 	Relation	rel = table_open(hb_catalog_relid("dataset"), AccessShareLock);
 	TupleDesc	desc = RelationGetDescr(rel);
-	AttrNumber	attno = HB_DATASET_NAME;
-	Oid			index = hb_storage_index(rel, &attno, 1);
 	NameData	key_name;
-	ScanKeyData key;
 	SysScanDesc scan;
 	HeapTuple	tuple;
 	bool		found;
 
 	namestrcpy(&key_name, name);
-	ScanKeyInit(&key, HB_DATASET_NAME, BTEqualStrategyNumber, F_NAMEEQ,
-				NameGetDatum(&key_name));
-	scan = systable_beginscan(rel, index, OidIsValid(index), NULL, 1, &key);
+	scan = hb_dataset_scan(rel, &key_name);
 	tuple = systable_getnext(scan);
 	found = HeapTupleIsValid(tuple);
 	if (found)
@@ -355,6 +363,31 @@ hb_dataset_check_acl(HbDataset *ds, Oid role, uint64 mode)
 			 errdetail("Role \"%s\" lacks a privilege on table \"%s.%s\".",
 					   GetUserNameFromId(role, false),
 					   get_namespace_name(ds->schema), get_rel_name(ds->chunk_relid))));
+}
+
+void
+hb_dataset_store_linkage(HbDataset *ds, const char *linkage)
+{
+	Relation	rel = table_open(hb_catalog_relid("dataset"), RowExclusiveLock);
+	SysScanDesc scan = hb_dataset_scan(rel, &ds->name);
+	HeapTuple	tuple = systable_getnext(scan);
+	Datum		values[HB_DATASET_NATTS] = {0};
+	bool		nulls[HB_DATASET_NATTS] = {false};
+	bool		replace[HB_DATASET_NATTS] = {false};
+	ItemPointerData tid;
+
+	if (!HeapTupleIsValid(tuple))
+		ereport(ERROR,
+				(errcode(HB_ERRCODE_NO_DATASET),
+				 errmsg("dataset \"%s\" was dropped concurrently", NameStr(ds->name))));
+	values[HB_DATASET_LINKAGE - 1] = CStringGetTextDatum(linkage);
+	replace[HB_DATASET_LINKAGE - 1] = true;
+	hb_storage_update(rel, &tuple->t_self,
+					  heap_modify_tuple(tuple, RelationGetDescr(rel), values, nulls,
+										replace), &tid);
+	systable_endscan(scan);
+	table_close(rel, NoLock);
+	CommandCounterIncrement();
 }
 
 /* The names of all datasets, in order. */

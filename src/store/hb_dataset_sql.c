@@ -30,6 +30,7 @@ PG_FUNCTION_INFO_V1(hotblocks_kind_check);
 PG_FUNCTION_INFO_V1(hotblocks_storage_changed);
 PG_FUNCTION_INFO_V1(hotblocks_forget_dropped);
 PG_FUNCTION_INFO_V1(hotblocks_forget_dropped_datasets);
+PG_FUNCTION_INFO_V1(hotblocks_set_linkage);
 PG_FUNCTION_INFO_V1(hotblocks_chunk_list);
 PG_FUNCTION_INFO_V1(hotblocks_chunk_columns);
 
@@ -190,6 +191,30 @@ Datum
 hotblocks_forget_dropped_datasets(PG_FUNCTION_ARGS)
 {
 	hb_forget_dropped();
+	PG_RETURN_VOID();
+}
+
+/*
+ * set_linkage(dataset, linkage): how the next blocks must be linked.  PUBLIC
+ * may not update hotblocks.dataset, so the row is written here, after the check
+ * that the caller owns the dataset.  The head row's lock lets a feed that runs
+ * finish under the linkage that it began with.
+ */
+Datum
+hotblocks_set_linkage(PG_FUNCTION_ARGS)
+{
+	HbDataset  *ds = hb_dataset_open(NameStr(*PG_GETARG_NAME(0)), false);
+	char	   *linkage = text_to_cstring(PG_GETARG_TEXT_PP(1));
+
+	hb_dataset_check_acl(ds, GetUserId(), 0);
+	if (strcmp(linkage, "strict") != 0 && strcmp(linkage, "links") != 0 &&
+		strcmp(linkage, "none") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid linkage \"%s\"", linkage),
+				 errhint("Available values are: strict, links, none.")));
+	hb_head_lock(ds, HB_HEAD_NO_KEY_UPDATE, NULL);
+	hb_dataset_store_linkage(ds, linkage);
 	PG_RETURN_VOID();
 }
 

@@ -169,6 +169,7 @@ extern void hb_storage_delete(Relation rel, ItemPointer tid);
 extern Oid	hb_catalog_relid(const char *name);
 extern List *hb_dataset_names(void);	/* C strings: all, in order of name */
 extern bool hb_dataset_has_table(const char *name, Oid relid);
+extern void hb_dataset_store_linkage(HbDataset *ds, const char *linkage);
 extern bool hb_dataset_readable(const char *name, Oid role);
 
 
