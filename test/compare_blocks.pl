@@ -52,28 +52,33 @@ sub json_unescape
 	return $s;
 }
 
+# No groups in the regexes: each would copy the whole text.
 sub json_value
 {
 	my ($text) = @_;	# a reference, with pos
 
-	if ($$text =~ /\G\s*"([^"\\]*)/gc)
+	$$text =~ /\G\s+/gc;
+	my $start = pos($$text) // 0;
+	my $c = substr $$text, $start, 1;
+	if ($c eq '"')
 	{
-		my @parts = ($1);
 		my $escaped = 0;
-		while ($$text !~ /\G"/gc)
+		pos($$text) = $start + 1;
+		while ($$text =~ /\G[^"\\]*+/gc && substr($$text, pos($$text), 1) eq '\\')
 		{
-			$$text =~ /\G(\\.[^"\\]*)/gcs or die 'unterminated string';
-			push @parts, $1;
+			pos($$text) += 2;
 			$escaped = 1;
 		}
-		my $s = join '', @parts;
+		my $s = substr $$text, $start + 1, pos($$text) - $start - 1;
+		$$text =~ /\G"/gc or die 'unterminated string';
 		return $s unless $escaped;
 		utf8::decode($s);
 		return json_unescape($s);
 	}
-	if ($$text =~ /\G\s*\{/gc)
+	if ($c eq '{')
 	{
 		my %object;
+		pos($$text) = $start + 1;
 		return \%object if $$text =~ /\G\s*\}/gc;
 		while (1)
 		{
@@ -85,9 +90,10 @@ sub json_value
 			return \%object;
 		}
 	}
-	if ($$text =~ /\G\s*\[/gc)
+	if ($c eq '[')
 	{
 		my @array;
+		pos($$text) = $start + 1;
 		return \@array if $$text =~ /\G\s*\]/gc;
 		while (1)
 		{
@@ -97,11 +103,12 @@ sub json_value
 			return \@array;
 		}
 	}
-	return undef if $$text =~ /\G\s*null/gc;
-	return $TRUE if $$text =~ /\G\s*true/gc;
-	return $FALSE if $$text =~ /\G\s*false/gc;
-	return $1 if $$text =~ /\G\s*(-?[0-9][-+.0-9eE]*)/gc;
-	die 'no value at ' . (pos($$text) // 0);
+	pos($$text) = $start;
+	return undef if $$text =~ /\Gnull/gc;
+	return $TRUE if $$text =~ /\Gtrue/gc;
+	return $FALSE if $$text =~ /\Gfalse/gc;
+	return substr $$text, $start, pos($$text) - $start if $$text =~ /\G-?[0-9][-+.0-9eE]*/gc;
+	die "no value at $start";
 }
 
 # One spelling of a JSON value, for comparing.
