@@ -111,7 +111,6 @@ VALUES (5, 0, '\x0501', '2020-01-01 00:00:00+00');
 INSERT INTO wrevm.traces (block_number, transaction_index, trace_address, type) VALUES (5, 0, '{1,2}', 'call');
 INSERT INTO wrevm.traces (block_number, transaction_index, trace_address, type) VALUES (5, 0, '{1,NULL}', 'call');
 INSERT INTO wrevm.traces (block_number, transaction_index, trace_address) VALUES (5, 0, '{}');
-INSERT INTO wrevm.block_feed VALUES (NULL);
 SELECT * FROM wrevm.block_feed;
 TRUNCATE wrevm.block_feed;
 TRUNCATE wrevm.blocks;
