@@ -3,7 +3,8 @@ SET search_path = pg_catalog;
 SET bytea_output = hex;
 
 -- Keccak-256, not SHA3-256; around the block length of 136 bytes too (the
--- values are those of pycryptodome's and of other implementations)
+-- values are those of a reference implementation in Python, whose hashes with
+-- SHA-3's padding are hashlib's)
 SELECT hotblocks.keccak256('');
 SELECT hotblocks.keccak256('abc');
 SELECT hotblocks.keccak256('The quick brown fox jumps over the lazy dog');

@@ -165,6 +165,13 @@ BEGIN
 			at timestamptz NOT NULL DEFAULT clock_timestamp()
 		) USING heap$ddl$, schema_name);
 	EXECUTE format($ddl$
+		CREATE TABLE %1$I.feed (
+			fact text COLLATE "C" NOT NULL,
+			name text COLLATE "C" NOT NULL,
+			count bigint NOT NULL,
+			PRIMARY KEY (fact, name)
+		) USING heap$ddl$, schema_name);
+	EXECUTE format($ddl$
 		CREATE TRIGGER storage_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE
 			ON %1$I.chunk FOR EACH STATEMENT EXECUTE FUNCTION hotblocks.storage_changed();
 		CREATE TRIGGER storage_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE
@@ -249,6 +256,9 @@ BEGIN
 		EXECUTE format('CREATE SERVER %1$I FOREIGN DATA WRAPPER hotblocks OPTIONS (dataset %1$L)', name);
 		EXECUTE format('CREATE SCHEMA %I', name);
 		EXECUTE format('IMPORT FOREIGN SCHEMA %I FROM SERVER %2$I INTO %2$I', kind, name);
+		IF kind = 'evm' THEN
+			PERFORM hotblocks.make_views(name);
+		END IF;
 	END IF;
 END
 $$;
