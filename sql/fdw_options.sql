@@ -105,7 +105,17 @@ ALTER FOREIGN TABLE opt.t OPTIONS (ADD block_column 'x');
 SELECT count(*) FROM opt.t;
 ALTER FOREIGN TABLE opt.t OPTIONS (DROP block_column);
 
--- NOT NULL is checked as rows are read
+-- NOT NULL: stored where the first foreign table has it, until one lets nulls in
+CREATE FOREIGN TABLE opt.nn (n bigint, a text NOT NULL) SERVER opt OPTIONS (block_column 'n');
+INSERT INTO opt.nn VALUES (1, 'a');
+CREATE FOREIGN TABLE nn (n bigint, a text) SERVER opt;
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(*) FROM opt.nn;
+INSERT INTO nn VALUES (2, NULL);
+SELECT count(a) FROM nn;
+SELECT count(*) FROM opt.nn;
+DROP FOREIGN TABLE nn;
+
+-- otherwise NOT NULL is checked as rows are read
 ALTER FOREIGN TABLE opt.t ALTER COLUMN b SET NOT NULL;
 SELECT n FROM opt.t WHERE n = 3;
 SELECT n FROM opt.t WHERE n = 1;

@@ -30,9 +30,12 @@ SET plan_cache_mode = force_custom_plan;
 EXPLAIN (COSTS OFF) EXECUTE byblock (7, 2);
 RESET plan_cache_mode;
 -- a plan outlives changes of the foreign table
-ALTER FOREIGN TABLE par.t RENAME COLUMN x TO xx;
-ALTER FOREIGN TABLE par.t ALTER COLUMN xx OPTIONS (ADD "column" 'x');
+ALTER FOREIGN TABLE par.t RENAME COLUMN h TO hh;
 EXECUTE byblock (7, 1);
+ALTER FOREIGN TABLE par.t ALTER COLUMN hh OPTIONS (ADD "column" 'h');
+EXECUTE byblock (7, 1);
+ALTER FOREIGN TABLE par.t ALTER COLUMN hh OPTIONS (DROP "column");
+ALTER FOREIGN TABLE par.t RENAME COLUMN hh TO h;
 
 -- nested loops and LATERAL
 SET enable_hashjoin = off;
@@ -43,8 +46,8 @@ SELECT count(*) FROM pick JOIN par.t t ON t.n = pick.k WHERE t.i = 0;
 EXPLAIN (COSTS OFF) SELECT k, t.n FROM pick JOIN par.t t ON t.h = pick.h;
 SELECT k, t.n, t.i FROM pick JOIN par.t t ON t.h = pick.h ORDER BY 1;
 EXPLAIN (COSTS OFF)
-SELECT t.xx, u.y FROM par.t t JOIN par.u u USING (n, i) WHERE t.h = decode(md5('4242'), 'hex');
-SELECT t.xx, u.y FROM par.t t JOIN par.u u USING (n, i) WHERE t.h = decode(md5('4242'), 'hex');
+SELECT t.x, u.y FROM par.t t JOIN par.u u USING (n, i) WHERE t.h = decode(md5('4242'), 'hex');
+SELECT t.x, u.y FROM par.t t JOIN par.u u USING (n, i) WHERE t.h = decode(md5('4242'), 'hex');
 EXPLAIN (COSTS OFF)
 SELECT k, l.* FROM pick, LATERAL (SELECT n, i FROM par.t WHERE n <= pick.m ORDER BY n DESC, i DESC LIMIT 1) l;
 SELECT k, l.* FROM pick, LATERAL (SELECT n, i FROM par.t WHERE n <= pick.m ORDER BY n DESC, i DESC LIMIT 1) l ORDER BY k;

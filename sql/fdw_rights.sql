@@ -6,7 +6,9 @@ CREATE ROLE regress_hb_owner;
 CREATE ROLE regress_hb_reader;
 CREATE ROLE regress_hb_other;
 GRANT CREATE ON SCHEMA public TO regress_hb_reader, regress_hb_other;
-SELECT format('GRANT CREATE ON DATABASE %I TO regress_hb_owner', current_database()) \gexec
+DO $$ BEGIN
+	EXECUTE format('GRANT CREATE ON DATABASE %I TO regress_hb_owner', current_database());
+END $$;
 
 SET ROLE regress_hb_other;
 CREATE SERVER regress_hb FOREIGN DATA WRAPPER hotblocks OPTIONS (dataset 'own');

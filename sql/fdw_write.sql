@@ -108,9 +108,9 @@ SELECT hotblocks.create_dataset('wrevm', 'evm');
 INSERT INTO wrevm.blocks (number, hash, timestamp) VALUES (5, '\x05', '2020-01-01 00:00:00+00');
 INSERT INTO wrevm.transactions (block_number, transaction_index, hash, block_timestamp)
 VALUES (5, 0, '\x0501', '2020-01-01 00:00:00+00');
-INSERT INTO wrevm.traces (block_number, transaction_index, trace_address) VALUES (5, 0, '{1,2}');
-INSERT INTO wrevm.traces (block_number, transaction_index, trace_address) VALUES (5, 0, '{1,NULL}');
-INSERT INTO wrevm.block_feed VALUES (NULL);
+INSERT INTO wrevm.traces (block_number, transaction_index, trace_address, type) VALUES (5, 0, '{1,2}', 'call');
+INSERT INTO wrevm.traces (block_number, transaction_index, trace_address, type) VALUES (5, 0, '{1,NULL}', 'call');
+INSERT INTO wrevm.traces (block_number, transaction_index, trace_address) VALUES (5, 0, '{}');
 SELECT * FROM wrevm.block_feed;
 TRUNCATE wrevm.block_feed;
 TRUNCATE wrevm.blocks;

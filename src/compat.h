@@ -28,6 +28,7 @@
 #include "optimizer/paths.h"
 #include "storage/proc.h"
 #include "utils/acl.h"
+#include "utils/pg_locale.h"
 #include "utils/rel.h"
 #include "utils/selfuncs.h"
 #include "utils/snapmgr.h"
@@ -171,6 +172,17 @@ hb_vacuum_delay_point(void)
 	vacuum_delay_point(true);
 #else
 	vacuum_delay_point();
+#endif
+}
+
+/* Does a collation sort by bytes? */
+static inline bool
+hb_collation_is_c(Oid collation)
+{
+#if PG_VERSION_NUM >= 180000
+	return pg_newlocale_from_collation(collation)->collate_is_c;
+#else
+	return lc_collate_is_c(collation);
 #endif
 }
 

@@ -14,7 +14,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/cost.h"
@@ -63,7 +62,7 @@ has_sql_order(const HbForeign *foreign, const HbColumn *column, Oid collation)
 		case INT4ARRAYOID:
 			return !hb_foreign_is_free(foreign->dataset);
 		case TEXTOID:
-			return collation == C_COLLATION_OID;
+			return OidIsValid(collation) && hb_collation_is_c(collation);
 		default:
 			return false;
 	}

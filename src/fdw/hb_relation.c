@@ -537,12 +537,16 @@ hb_foreign_register(HbForeign *foreign, Relation rel)
 
 		if (att->attisdropped)
 			continue;
-		missing |= foreign->columns[i] < 0;
+		missing |= foreign->columns[i] < 0 ||
+			(!att->attnotnull &&
+			 foreign->columns[i] != foreign->table->block_col &&
+			 foreign->table->columns[foreign->columns[i]].not_null);
 		option = hb_options_column(foreign->relid, att->attnum);
 		column = palloc0(sizeof(HbColumnDef));
 		column->name = option != NULL ? option : pstrdup(NameStr(att->attname));
 		column->type = attribute_type(att, &column->typmod);
 		column->collation = att->attcollation;
+		column->not_null = att->attnotnull;
 		columns = lappend(columns, column);
 	}
 	if (!missing)

@@ -314,23 +314,6 @@ bind_code_set(HbCursor *cur, HbBound *b, const CodeSet *set)
 	return HB_IS_TEST;
 }
 
-/* Looks at dictionary entries from code `from` on, one by one. */
-static void
-test_entries(HbCursor *cur, HbLeaf *leaf, HbColumnState *cs, uint32 from,
-			 CodeSet *set)
-{
-	for (uint32 code = from; code <= set->size; code++)
-	{
-		HbSlice		value;
-
-		if (code % HB_PAGE_ROWS == 0)
-			CHECK_FOR_INTERRUPTS();
-		HB_READ(cur, hb_reader_dict_entry(cur->reader, cs->rcol, code, &value));
-		if (hb_leaf_test_bytes(cur->scan, leaf, value))
-			code_set_add(set, code);
-	}
-}
-
 /*
  * The first code that a lower bound lets pass (upper: the first that an upper
  * bound does not).
@@ -349,6 +332,37 @@ range_code(HbCursor *cur, HbColumnState *cs, HbSlice value, bool after_equal)
 			code = equal + 1;
 	}
 	return code;
+}
+
+/*
+ * Looks at dictionary entries from code `from` on, one by one.  A shared
+ * dictionary ends with values that are wider than the column's own.
+ */
+static void
+test_entries(HbCursor *cur, HbLeaf *leaf, HbColumnState *cs, uint32 from,
+			 CodeSet *set)
+{
+	uint32		to = set->size;
+
+	if (cs->info->width > 0)
+	{
+		HbSlice		greatest = {NULL, cs->info->width};
+		uint8	   *bytes = chunk_alloc(cur, greatest.len);
+
+		memset(bytes, 0xFF, greatest.len);
+		greatest.data = bytes;
+		to = range_code(cur, cs, greatest, true) - 1;
+	}
+	for (uint32 code = from; code <= to; code++)
+	{
+		HbSlice		value;
+
+		if (code % HB_PAGE_ROWS == 0)
+			CHECK_FOR_INTERRUPTS();
+		HB_READ(cur, hb_reader_dict_entry(cur->reader, cs->rcol, code, &value));
+		if (hb_leaf_test_bytes(cur->scan, leaf, value))
+			code_set_add(set, code);
+	}
 }
 
 /* A column with a dictionary. */

@@ -230,6 +230,8 @@ typedef struct HbColumnDef
 	Oid			type;			/* a domain is stored as its base type */
 	int32		typmod;
 	Oid			collation;
+	bool		not_null;		/* of a new table; a definition without it lets
+								 * nulls into a column that had it */
 	bool		hash_index;		/* index by row, for columns that identify */
 } HbColumnDef;
 

@@ -442,7 +442,7 @@ hb_key_position(List *sort_key, const char *name)
 static void
 hb_table_add_column(Relation rel, const char *table, int number,
 					const HbColumnDef *def, Oid type, int32 typmod,
-					int sort_position, bool block_column)
+					int sort_position, bool block_column, bool not_null)
 {
 	Datum		values[HB_COLUMN_NATTS] = {0};
 	bool		nulls[HB_COLUMN_NATTS];
@@ -471,7 +471,7 @@ hb_table_add_column(Relation rel, const char *table, int number,
 		SET(HB_COLUMN_COLLATION_SCHEMA, NameGetDatum(&collation_schema));
 		SET(HB_COLUMN_COLLATION_NAME, NameGetDatum(&collation_name));
 	}
-	SET(HB_COLUMN_NOT_NULL, BoolGetDatum(block_column));
+	SET(HB_COLUMN_NOT_NULL, BoolGetDatum(block_column || not_null));
 	if (sort_position > 0)
 		SET(HB_COLUMN_SORT_POSITION, Int16GetDatum(sort_position));
 	SET(HB_COLUMN_BLOCK_COLUMN, BoolGetDatum(block_column));
@@ -481,6 +481,43 @@ hb_table_add_column(Relation rel, const char *table, int number,
 	SET(HB_COLUMN_WIDE, BoolGetDatum(false));
 #undef SET
 	hb_storage_insert(rel, HB_STORAGE_COLUMN, values, nulls, GetCurrentCommandId(true));
+}
+
+/* Is the column stored as NOT NULL, and the definition lets nulls in? */
+static bool
+hb_table_allows_nulls(const HbTable *table, const HbColumnDef *def)
+{
+	int			col = hb_table_column(table, def->name);
+
+	return col >= 0 && col != table->block_col &&
+		table->columns[col].not_null && !def->not_null;
+}
+
+static void
+hb_table_drop_not_null(Relation rel, const char *table, int number)
+{
+	Oid			pkey = hb_storage_pkey(rel);
+	int			attno = HB_COLUMN_NOT_NULL;
+	Datum		value = BoolGetDatum(false);
+	bool		isnull = false;
+	ScanKeyData key[2];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	ItemPointerData newtid;
+
+	ScanKeyInit(&key[0], HB_COLUMN_TABLE_NAME, BTEqualStrategyNumber, F_TEXTEQ,
+				CStringGetTextDatum(table));
+	ScanKeyInit(&key[1], HB_COLUMN_NO, BTEqualStrategyNumber, F_INT2EQ,
+				Int16GetDatum(number));
+	scan = systable_beginscan(rel, pkey, OidIsValid(pkey), NULL, 2, key);
+	tuple = systable_getnext(scan);
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "stored column %d of table \"%s\" not found", number, table);
+	hb_storage_update(rel, &tuple->t_self,
+					  heap_modify_tuple_by_cols(tuple, RelationGetDescr(rel), 1,
+												&attno, &value, &isnull),
+					  &newtid);
+	systable_endscan(scan);
 }
 
 /* Every column of the key must be there. */
@@ -524,7 +561,7 @@ hb_table_register(HbDataset *ds, const char *name, const char *block_column,
 	Relation	rel = NULL;
 	HbTable    *table = hb_table_open(ds, name, true);
 	int			next_number = 1;
-	bool		added = false;
+	bool		changed = false;
 	ListCell   *lc;
 
 	for (int pass = 0; pass < 2; pass++)
@@ -533,7 +570,8 @@ hb_table_register(HbDataset *ds, const char *name, const char *block_column,
 
 		foreach(lc, columns)
 			missing = missing ||
-				hb_table_column(table, ((HbColumnDef *) lfirst(lc))->name) < 0;
+				hb_table_column(table, ((HbColumnDef *) lfirst(lc))->name) < 0 ||
+				hb_table_allows_nulls(table, lfirst(lc));
 		if (!missing || pass > 0)
 			break;
 
@@ -564,6 +602,11 @@ hb_table_register(HbDataset *ds, const char *name, const char *block_column,
 		if (col >= 0)
 		{
 			hb_table_check_column(table, col, def, type);
+			if (hb_table_allows_nulls(table, def))
+			{
+				hb_table_drop_not_null(rel, name, table->columns[col].number);
+				changed = true;
+			}
 			continue;
 		}
 		if (strcmp(NameStr(ds->kind), "free") != 0)
@@ -580,12 +623,13 @@ hb_table_register(HbDataset *ds, const char *name, const char *block_column,
 					 errmsg("table \"%s\" has too many stored columns", name)));
 		hb_table_add_column(rel, name, next_number++, def, type, typmod,
 							table == NULL ? hb_key_position(sort_key, def->name) : 0,
-							table == NULL && is_block);
-		added = true;
+							table == NULL && is_block,
+							table == NULL && def->not_null);
+		changed = true;
 	}
 	if (rel != NULL)
 		table_close(rel, NoLock);
-	if (added)
+	if (changed)
 	{
 		CacheInvalidateRelcacheByRelid(ds->column_relid);
 		CommandCounterIncrement();

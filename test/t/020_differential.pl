@@ -18,7 +18,7 @@ my $nqueries = $ENV{DIFFERENTIAL_QUERIES} // 220;
 
 my $node = HotblocksCluster->new('differential');
 $node->init;
-$node->append_conf('postgresql.conf', "fsync = off\njit = off\n");
+$node->append_conf('postgresql.conf', "fsync = off\njit = off\nlog_statement = none\n");
 $node->start;
 
 # perl's own generator differs between versions
@@ -86,7 +86,7 @@ my %types = (
 		[ "'infinity'::date", "'-infinity'::date", "'2025-01-01'::date" ] ],
 	at => [ 'timestamptz', q{to_timestamp(1700000000 + g / 7 * 12)}, [ "'infinity'::timestamptz", "'2023-11-15 00:00Z'::timestamptz", "'1970-01-01Z'::timestamptz" ] ],
 	path => [ 'int4[]', q{CASE r(g, 32, 50) WHEN 0 THEN '{{1,2},{3,4}}'::int4[] WHEN 1 THEN ARRAY[1, NULL] WHEN 2 THEN '[0:1]={1,2}' WHEN 3 THEN '{}'
-		ELSE ARRAY[r(g, 33, 4)::int - 1, skew(g, 34, 5)::int][1:1 + r(g, 35, 2)::int] END},
+		ELSE (ARRAY[r(g, 33, 4)::int - 1, skew(g, 34, 5)::int])[1:1 + r(g, 35, 2)::int] END},
 		[ "'{}'::int4[]", "ARRAY[1,2]", "ARRAY[1,NULL]::int4[]", "'[0:1]={1,2}'::int4[]", "'{{1,2},{3,4}}'::int4[]", "ARRAY[-2147483648]", "ARRAY[1]" ] ],
 	real => [ 'float8', q{CASE r(g, 36, 30) WHEN 0 THEN 'NaN'::float8 WHEN 1 THEN '-0' ELSE r(g, 37, 1000) / 7.0 - 20 END}, [ "'NaN'::float8", '0::float8', "'-Infinity'::float8" ] ],
 	doc => [ 'jsonb', q{jsonb_build_object('a', r(g, 38, 9))}, [] ],
@@ -255,7 +255,7 @@ sub differing
 		push @bad, "$queries[$i][0]\n  heap: $got[0]\n  hotblocks: $got[1]\n  switches off: $got[2]"
 		  if $got[0] eq 'failed' || $got[0] ne $got[1] || $got[0] ne $got[2];
 	}
-	push @bad, substr($err, 0, 3000) if $err ne '';
+	unshift @bad, substr($err, 0, 3000) if $err ne '';
 	return @bad;
 }
 
@@ -437,7 +437,7 @@ sub kind_table
 	foreach my $c (sort keys %columns)
 	{
 		my $type = $columns{$c};
-		my $more = $type eq 'bytea' ? [ q{'\x'::bytea}, q{'\xf0'::bytea}, q{'\x000000000000000000000000'::bytea} ]
+		my $more = $type eq 'bytea' ? [ map { "'\\x$_'::bytea" } '', 'f0', '00' x 12, '00' x 12 . 'f0', '00' x 20, '00' x 33, 'ff' x 20, 'ff' x 40 ]
 		  : $type eq 'timestamptz' ? [ "'2023-11-14 23:00Z'::timestamptz", "'infinity'::timestamptz" ]
 		  : $type eq 'numeric' ? [@numeric_ends] : [ '5', "'9223372036854775807'::bigint" ];
 		push @{ $t{columns} }, { name => $c, type => $type, values => [ sample($name, $c, $type), @$more ] };
