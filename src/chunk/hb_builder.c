@@ -82,7 +82,9 @@ col_room(HbBuilder *b, HbBCol *c, uint32_t old_cap)
 			if (c->nulls != NULL)
 			{
 				c->nulls = hb_realloc(b->mem, c->nulls, n / 8);
-				memset((uint8_t *) c->nulls + old_cap / 8, 0, (n - old_cap) / 8);
+				if (n > old_cap)
+					memset((uint8_t *) c->nulls + old_cap / 8, 0,
+						   (n - old_cap) / 8);
 			}
 			break;
 		case HB_HOLD_CODES:
@@ -512,6 +514,26 @@ shift_bits(uint64_t *bits, uint32_t from, uint32_t n, uint32_t cap)
 		bits[i] = 0;
 }
 
+/*
+ * Gives room back that the remaining rows do not need: who bounds the builder
+ * by hb_builder_bytes would else find it full forever.
+ */
+static void
+shrink(HbBuilder *b)
+{
+	uint32_t	old = b->cap;
+	uint32_t	cap = ROWS_FIRST;
+	int			i;
+
+	while (cap < b->nrows)
+		cap *= 2;
+	if (cap >= old)
+		return;
+	b->cap = cap;
+	for (i = 0; i < b->ncols; i++)
+		col_room(b, &b->cols[i], old);
+}
+
 void
 hb_builder_drop(HbBuilder *b, uint32_t nrows)
 {
@@ -589,6 +611,7 @@ hb_builder_drop(HbBuilder *b, uint32_t nrows)
 	b->nrows = keep;
 	if (keep <= 1)
 		b->sorted = true;
+	shrink(b);
 }
 
 void

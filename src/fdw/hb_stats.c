@@ -10,8 +10,8 @@
  * pg_statistic, the planner gets one made of that: the share of nulls and the
  * number of distinct values, and no values.
  *
- * One chunk is looked at for each relation of a query, the newest; its
- * directory is in the backend's cache if the dataset is in use.  What is made
+ * One chunk is looked at for each relation of a query, the largest (the newest
+ * of those); its directory is in the backend's cache if the dataset is in use.  What is made
  * lives as long as the relation's planner state: the planner may be in a
  * short-lived context (GEQO's) when it asks first.
  */
@@ -67,7 +67,7 @@ distinct_stored(const HbColumn *column, HbReader *reader,
 				return 0;
 			range = (double) info->int_max - (double) info->int_min + 1;
 			/* A wide range says little; most quantities do repeat. */
-			return range <= 0.1 * chunk_rows ? (float4) range : -0.1;
+			return range <= 0.1 * rows ? (float4) range : -0.1;
 		case HB_STORED_FIXED:
 			return info->has_hash_index ? -1 : -0.8;
 		case HB_STORED_VAR:
@@ -102,6 +102,7 @@ fill_stats(HbPlanRel *plan_rel, HbColumnStats *stats)
 	HbChunkSet *set;
 	HbOpenChunk *chunk;
 	double		chunk_rows;
+	int			largest = 0;
 
 	set = hb_chunk_set(table, hb_planning_snapshot(), PG_INT64_MIN,
 					   PG_INT64_MAX);
@@ -110,7 +111,12 @@ fill_stats(HbPlanRel *plan_rel, HbColumnStats *stats)
 		hb_chunk_set_release(set);
 		return;
 	}
-	chunk = hb_chunk_open(set, set->nchunks - 1);
+	for (int i = 1; i < set->nchunks; i++)
+	{
+		if (set->chunks[i].nrows >= set->chunks[largest].nrows)
+			largest = i;
+	}
+	chunk = hb_chunk_open(set, largest);
 	chunk_rows = hb_reader_rows(chunk->reader);
 	for (int i = 0; i < table->ncolumns; i++)
 	{
