@@ -13,7 +13,7 @@
 
 #include "chunk/hb_chunk.h"
 
-static void *
+static inline void *
 test_alloc(void *arg, size_t size)
 {
 	void	   *p = malloc(size > 0 ? size : 1);
@@ -24,7 +24,7 @@ test_alloc(void *arg, size_t size)
 	return p;
 }
 
-static void *
+static inline void *
 test_realloc(void *arg, void *ptr, size_t size)
 {
 	void	   *p = realloc(ptr, size > 0 ? size : 1);
@@ -35,7 +35,7 @@ test_realloc(void *arg, void *ptr, size_t size)
 	return p;
 }
 
-static void
+static inline void
 test_free(void *arg, void *ptr)
 {
 	(void) arg;
@@ -80,7 +80,7 @@ typedef struct Body
 	size_t		largest;		/* append */
 } Body;
 
-static void
+static inline void
 body_append(void *arg, const uint8_t *data, size_t len)
 {
 	Body	   *b = arg;
@@ -98,7 +98,7 @@ body_append(void *arg, const uint8_t *data, size_t len)
 		b->largest = len;
 }
 
-static bool
+static inline bool
 body_read(void *arg, uint64_t off, uint32_t len, uint8_t *dst)
 {
 	Body	   *b = arg;
@@ -139,7 +139,7 @@ cell(const Model *m, uint32_t row, int col)
 	return &m->cells[(size_t) row * (size_t) m->ncols + (size_t) col];
 }
 
-static void
+static inline void
 cell_bytes(Cell *c, const void *data, uint32_t len)
 {
 	c->null = false;
@@ -148,7 +148,7 @@ cell_bytes(Cell *c, const void *data, uint32_t len)
 	c->len = len;
 }
 
-static int
+static inline int
 cell_compare(const Model *m, const Cell *a, const Cell *b, int col)
 {
 	int			c;
@@ -189,7 +189,7 @@ model_cells(Model *m, uint32_t nrows)
 		m->cells[i].null = true;
 }
 
-static void
+static inline void
 model_add_row(Model *m, uint32_t row)
 {
 	int			c;
@@ -224,7 +224,7 @@ model_finish(Model *m, uint32_t n, HbError *error)
 	return true;
 }
 
-static void
+static inline void
 model_build(Model *m)
 {
 	uint32_t	row;
@@ -241,7 +241,7 @@ model_build(Model *m)
 	}
 }
 
-static HbReader *
+static inline HbReader *
 model_open(Model *m)
 {
 	HbError		error;
@@ -257,7 +257,7 @@ model_open(Model *m)
 	return r;
 }
 
-static void
+static inline void
 model_free(Model *m)
 {
 	size_t		n = (size_t) m->nrows * (size_t) m->ncols;
@@ -322,13 +322,13 @@ page_rows(const Model *m, uint32_t page)
 	return left < HB_PAGE_ROWS ? left : HB_PAGE_ROWS;
 }
 
-static bool
+static inline bool
 cell_is(const Cell *c, HbSlice v)
 {
 	return c->len == v.len && (v.len == 0 || memcmp(c->p, v.data, v.len) == 0);
 }
 
-static void
+static inline void
 check_int_page(const Model *m, HbReader *r, int col, uint32_t page, bool strict)
 {
 	int64_t		out[HB_PAGE_ROWS];
@@ -361,7 +361,7 @@ check_int_page(const Model *m, HbReader *r, int col, uint32_t page, bool strict)
 		CHECK(!"bounds of a page without values");
 }
 
-static void
+static inline void
 check_dict_page(const Model *m, HbReader *r, int col, uint32_t page, bool strict)
 {
 	uint32_t	codes[HB_PAGE_ROWS];
@@ -395,7 +395,7 @@ check_dict_page(const Model *m, HbReader *r, int col, uint32_t page, bool strict
 	}
 }
 
-static void
+static inline void
 check_values_page(const Model *m, HbReader *r, int col, uint32_t page, bool strict)
 {
 	uint16_t	rows[HB_PAGE_ROWS];
@@ -454,7 +454,7 @@ check_values_page(const Model *m, HbReader *r, int col, uint32_t page, bool stri
 	}
 }
 
-static void
+static inline void
 check_hash(const Model *m, HbReader *r, int col, bool strict)
 {
 	uint32_t	step = m->nrows / 50 + 1;
@@ -485,7 +485,7 @@ check_hash(const Model *m, HbReader *r, int col, bool strict)
 	}
 }
 
-static void
+static inline void
 check_absent(const Model *m, HbReader *r, int col, bool strict)
 {
 	int			k;
@@ -540,7 +540,7 @@ check_absent(const Model *m, HbReader *r, int col, bool strict)
 	}
 }
 
-static void
+static inline void
 check_nulls(const Model *m, HbReader *r, int col, uint32_t page, bool strict)
 {
 	uint64_t	nulls[HB_PAGE_WORDS];
@@ -563,7 +563,7 @@ check_nulls(const Model *m, HbReader *r, int col, uint32_t page, bool strict)
 	CHECK(any == seen);
 }
 
-static void
+static inline void
 check_blocks(const Model *m, HbReader *r, bool strict)
 {
 	int			bc = m->options.block_col;
