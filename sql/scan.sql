@@ -25,7 +25,7 @@ SELECT g / 40 + 1000 AS block, (g % 40)::int AS i,
 	CASE WHEN g % 11 > 0 THEN g * 10::bigint END AS rising,
 	CASE g % 5 WHEN 0 THEN g WHEN 1 THEN -g WHEN 2 THEN g + 0.5 WHEN 3 THEN g * 1e20::numeric(30,0) END AS amount,
 	CASE WHEN g % 4 > 0 THEN 'n' || g END AS note
-FROM generate_series(0, 199999) g;
+FROM generate_series(0, 189999) g;
 INSERT INTO events SELECT * FROM events_heap;
 SELECT count(*) AS chunks FROM hotblocks.chunks WHERE dataset = 'scan';
 
@@ -87,9 +87,9 @@ SELECT condition, agree(condition) FROM (VALUES
 	('true'),
 	('block = 1234 AND i = 7'),
 	('block = 1234 AND i IN (7, 8, 9, 100)'),
-	('block IN (1, 1000, 1003, 5999, 6000)'),
+	('block IN (1, 1000, 1003, 5749, 5750)'),
 	('block <> 1000'),
-	('(block, i) > (5999, 30)'),
+	('(block, i) > (5749, 30)'),
 	($$who = substr(sha256(int4send(17)), 1, 20)$$),
 	($$who IN (SELECT substr(sha256(int4send(g)), 1, 20) FROM generate_series(1, 100) g)$$),
 	($$who = ANY (ARRAY(SELECT substr(sha256(int4send(g)), 1, 20) FROM generate_series(2500, 30000) g))$$),
@@ -99,7 +99,7 @@ SELECT condition, agree(condition) FROM (VALUES
 	($$kind = '\x03' OR rising < 100$$),
 	($$kind = '\x03' OR note IS NULL AND block = 1001$$),
 	('rising = 100'),
-	('rising IN (10, 20, 30, 1999990, 7)'),
+	('rising IN (10, 20, 30, 1899990, 7)'),
 	('rising NOT IN (10, 20)'),
 	('amount = 5'),
 	('amount = 5.0'),
@@ -112,7 +112,7 @@ SELECT condition, agree(condition) FROM (VALUES
 	('amount IS NULL AND i < 5'),
 	($$note = 'n5'$$),
 	($$note > 'n99'$$),
-	($$note IN ('n1', 'n4', 'n199999', 'x')$$),
+	($$note IN ('n1', 'n4', 'n189999', 'x')$$),
 	('note IS NOT NULL AND block < 1002')) c (condition);
 
 -- descending is ascending backwards
@@ -137,10 +137,9 @@ SELECT count(*), count(DISTINCT block) FROM (SELECT block FROM parts ORDER BY bl
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SET enable_material = off;
-SELECT count(*), sum(e.i), min(e.rising) FROM generate_series(1000, 5999, 50) g, events e WHERE e.block = g AND e.i = g % 40;
+SELECT count(*), sum(e.i), min(e.rising) FROM generate_series(1000, 5749, 50) g, events e WHERE e.block = g AND e.i = g % 40;
 RESET ALL;
 
 SET client_min_messages = warning;
 SELECT hotblocks.drop_dataset('scan');
 DROP SCHEMA scan CASCADE;
-DROP SERVER scan CASCADE;

@@ -1,6 +1,7 @@
 # The plain C tests: test/unit/test_*.c with cmocka under gcc's sanitizers, and
 # test/fuzz/fuzz_*.c with libFuzzer, each linked with all of the codec and
-# chunk layers.  Run by test/run, which says what came of them.
+# chunk layers and what else is plain C.  Run by test/run, which says what came of
+# them.
 #
 #   make -f test/unit.mk            build all
 #   make -f test/unit.mk unit       build the unit tests: build/unit/test_*
@@ -14,8 +15,8 @@ UNIT_FLAGS = $(FLAGS) -fsanitize=address,undefined -fno-sanitize-recover=undefin
 FUZZ_FLAGS = $(FLAGS) -DHB_FUZZ -fsanitize=address,undefined -fno-sanitize-recover=undefined
 LIBS = -lzstd -llz4 -lz -lm
 
-CORE = $(sort $(wildcard src/codec/*.c src/chunk/*.c))
-HEADERS = $(wildcard src/codec/*.h src/chunk/*.h test/unit/*.h test/fuzz/*.h)
+CORE = $(sort $(wildcard src/codec/*.c src/chunk/*.c)) src/chain/hb_json.c src/store/hb_keccak.c
+HEADERS = $(wildcard src/codec/*.h src/chunk/*.h test/unit/*.h test/fuzz/*.h) src/chain/hb_json.h src/store/hb_keccak.h
 UNIT = $(patsubst test/unit/%.c,build/unit/%,$(sort $(wildcard test/unit/test_*.c)))
 FUZZ = $(patsubst test/fuzz/%.c,build/fuzz/%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
 # What the tests share: every other file of their folder.

@@ -58,6 +58,14 @@ hb_chain_init(void)
 
 #define MISSING_RANGES_SHOWN	10
 
+static char *
+range_text(const HbBlockRange *range)
+{
+	if (range->first == range->last)
+		return psprintf("block " INT64_FORMAT, range->first);
+	return psprintf("blocks " INT64_FORMAT " to " INT64_FORMAT, range->first, range->last);
+}
+
 void
 hb_coverage_check(HbTable *table, Snapshot snapshot, int64 lo, int64 hi)
 {
@@ -65,7 +73,6 @@ hb_coverage_check(HbTable *table, Snapshot snapshot, int64 lo, int64 hi)
 	HbHead		head;
 	List	   *missing;
 	ListCell   *lc;
-	HbBlockRange *first;
 	StringInfoData rest;
 	int			shown = 0;
 
@@ -82,27 +89,24 @@ hb_coverage_check(HbTable *table, Snapshot snapshot, int64 lo, int64 hi)
 	if (missing == NIL)
 		return;
 
-	first = linitial(missing);
 	initStringInfo(&rest);
 	for_each_from(lc, missing, 1)
 	{
-		HbBlockRange *range = lfirst(lc);
-
-		if (++shown > MISSING_RANGES_SHOWN)
+		if (shown == MISSING_RANGES_SHOWN)
 		{
-			appendStringInfo(&rest, " and %d more",
-							 list_length(missing) - 1 - MISSING_RANGES_SHOWN);
+			appendStringInfo(&rest, " and %d more ranges",
+							 list_length(missing) - 1 - shown);
 			break;
 		}
-		appendStringInfo(&rest, "%s " INT64_FORMAT "..." INT64_FORMAT,
-						 shown == 1 ? "" : ",", range->first, range->last);
+		appendStringInfo(&rest, "%s%s", shown == 0 ? "" : ", ", range_text(lfirst(lc)));
+		shown++;
 	}
 	ereport(hb_missing_data == HB_MISSING_ERROR ? ERROR : WARNING,
 			(errcode(HB_ERRCODE_MISSING_DATA),
-			 errmsg("table \"%s\" of dataset \"%s\" is not available for blocks " INT64_FORMAT "..." INT64_FORMAT,
+			 errmsg("table \"%s\" of dataset \"%s\" is not available for %s",
 					NameStr(table->name), NameStr(ds->name),
-					first->first, first->last),
-			 rest.len > 0 ? errdetail("Nor for blocks%s.", rest.data) : 0,
+					range_text(linitial(missing))),
+			 rest.len > 0 ? errdetail("Nor is it for %s.", rest.data) : 0,
 			 errhint("View hotblocks.coverage shows what was delivered; hotblocks.declare_coverage adds to it.")));
 }
 

@@ -295,11 +295,14 @@ static void
 evm_bloom_add(HbFeed *feed, uint8 *bloom, HbSlice value)
 {
 	HbEvmBloomEntry *e;
-	uint32		h = 2166136261U;
+	uint64		tail[2];
+	uint64		h;
 
-	for (uint32 i = 0; i < value.len; i++)
-		h = (h ^ value.data[i]) * 16777619U;
-	e = &feed->places->blooms[(h ^ (h >> 16)) % EVM_BLOOM_ENTRIES];
+	/* the last 16 of 20 or 32 bytes are what tells them apart */
+	Assert(value.len >= sizeof(tail));
+	memcpy(tail, value.data + value.len - sizeof(tail), sizeof(tail));
+	h = (tail[0] ^ (tail[1] * UINT64CONST(0x9e3779b97f4a7c15))) * UINT64CONST(0xff51afd7ed558ccd);
+	e = &feed->places->blooms[(h >> 32) % EVM_BLOOM_ENTRIES];
 	if (e->len != value.len || memcmp(e->key, value.data, value.len) != 0)
 	{
 		Assert(value.len <= sizeof(e->key));

@@ -99,8 +99,11 @@ hb_derive_plan_row(HbDeriver *d, HbColumn *column, HbDerivePlan *plan)
 		source = &d->table->columns[col];
 		if (source->derive != HB_DERIVE_NONE)
 			return;
+		/* a wide bigint may be shown as numeric: the stored form is the same */
 		if (column->derive == HB_DERIVE_COALESCE ?
-			source->value.type != column->value.type || source->wide != column->wide :
+			source->value.class != column->value.class ||
+			(source->value.type != column->value.type &&
+			 column->value.class != HB_VALUE_NUM) :
 			source->value.class != HB_VALUE_VARLENA || column->value.class != HB_VALUE_VARLENA)
 			return;
 		plan->sources[plan->nsources++] = col;

@@ -14,7 +14,7 @@ use HotblocksCluster;
 use Test::More;
 
 my $seed = $ENV{DIFFERENTIAL_SEED} // 7;
-my $nqueries = $ENV{DIFFERENTIAL_QUERIES} // 220;
+my $nqueries = $ENV{DIFFERENTIAL_QUERIES} // 170;
 
 my $node = HotblocksCluster->new('differential');
 $node->init;
@@ -113,7 +113,7 @@ sub make_heap
 		$expr = "CASE WHEN r(g, 500 + $i, $nulls) > 0 THEN $expr END" if $nulls && $c ne 'same';
 		$select .= ", ($expr)::" . ($type =~ s/ COLLATE.*//r) . ($type =~ /COLLATE/ ? ' COLLATE "C"' : '') . " AS $c";
 	}
-	run("CREATE TABLE heap.$name AS SELECT $select FROM generate_series(1, $rows) g; ANALYZE heap.$name;");
+	run("CREATE TABLE heap.$name AS SELECT $select FROM generate_series(1, $rows) g; CREATE INDEX ON heap.$name (n, i); ANALYZE heap.$name;");
 	return;
 }
 
@@ -204,7 +204,7 @@ sub query
 	if ($kind == 6)
 	{
 		my $c = pick(grep { $_->{type} !~ /\[|json/ } @{ $t->{columns} })->{name};
-		return ("SELECT p.$c AS pc, s.* FROM (SELECT DISTINCT $c FROM heap.$t->{name} WHERE n % 400 < 2) p, "
+		return ("SELECT p.$c AS pc, s.* FROM (SELECT DISTINCT $c FROM heap.$t->{name} WHERE n % 400 = 1) p, "
 			  . "LATERAL (SELECT n, i, $c FROM $from s WHERE s.$c = p.$c AND $where OFFSET 0) s", 0);
 	}
 	if ($kind == 7 && $t->{has_blocks})
@@ -230,12 +230,12 @@ sub differing
 	{
 		my ($sql, $ordered) = @{ $queries[$i] };
 		# row text of -0 and 0, 1.0 and 1 differ: rows must come back as they were
-		my $agg = $ordered ? 'string_agg(r::text, chr(10))' : 'string_agg(r::text, chr(10) ORDER BY r::text COLLATE "C")';
+		my $agg = $ordered ? 'md5(string_agg(r::text, chr(10)))' : 'sum(hashtextextended(r::text, 0)::numeric)::text';
 		foreach my $side ('heap', 'hot', 'off')
 		{
 			my $schema = $side eq 'heap' ? 'heap' : 'hot';
 			my $q = $sql =~ s/SIDE\./$schema./gr;
-			my $ask = "SELECT $i, '$side', count(*), coalesce(md5($agg), '') FROM ($q) r";
+			my $ask = "SELECT $i, '$side', count(*), coalesce($agg, '') FROM ($q) r";
 			$script .= $off if $side eq 'off';
 			$script .= $i % 4 == 0
 			  ? "SET plan_cache_mode = force_generic_plan; PREPARE q AS $ask; EXECUTE q; DEALLOCATE q; RESET plan_cache_mode;\n"
@@ -321,7 +321,7 @@ sub load
 }
 
 run(q{
-	CREATE FUNCTION hash_pick(n bigint) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT r(n, 77, 12) = 0';
+	CREATE FUNCTION hash_pick(n bigint) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT r(n, 77, 40) = 0';
 	SELECT hotblocks.create_dataset('free', 'free', make_tables => false);
 	CREATE SCHEMA hot;
 	CREATE SERVER free FOREIGN DATA WRAPPER hotblocks OPTIONS (dataset 'free');
@@ -330,15 +330,15 @@ run(q{
 my @all = sort keys %types;
 
 # Blocks in order: chunks do not overlap, several pages each.
-make_heap('plain', 9000, 7, [ '(g / 20)::bigint AS n', '(g % 20)::int AS i' ], @all);
+make_heap('plain', 6000, 7, [ '(g / 20)::bigint AS n', '(g % 20)::int AS i' ], @all);
 make_free('plain', "block_column 'n', sort_key 'n,i'");
-load('plain', 4000, 'true');
-my $t = describe('plain', 1, 'n, i', 450, @all);
+load('plain', 2600, 'true');
+my $t = describe('plain', 1, 'n, i', 300, @all);
 compare($t);
 compare_orders($t);
 
 # Loads that overlap, ties, a sort key of every form, holes between blocks.
-make_heap('overlap', 6000, 5, [ '(r(g, 1, 300) * 2)::bigint AS n', 'r(g, 2, 6)::int AS i', 'r(g, 3, 5)::int AS part' ], @all);
+make_heap('overlap', 4000, 5, [ '(r(g, 1, 300) * 2)::bigint AS n', 'r(g, 2, 6)::int AS i', 'r(g, 3, 5)::int AS part' ], @all);
 make_free('overlap', "block_column 'n', sort_key 'n,i,address,words,at'");
 load('overlap', 1300, 'part = 0', 'part = 3 AND n > 200', 'part IN (1, 2)', 'part = 3 AND n <= 200', 'part = 4');
 $t = describe('overlap', 1, 'n, i, address, words, at', 600, @all);
@@ -346,15 +346,15 @@ compare($t);
 compare_orders($t);
 
 # Little chunks, no NULLs, a block number of type integer.
-make_heap('small', 5000, 0, [ '(g / 3)::int AS n', '(g % 3)::int AS i' ], @all);
+make_heap('small', 4000, 0, [ '(g / 3)::int AS n', '(g % 3)::int AS i' ], @all);
 make_free('small', "block_column 'n', sort_key 'n,i'");
 load('small', 1000, 'n < 500', 'n >= 500 AND n < 510', 'n >= 510 AND n < 511', 'n >= 511');
-$t = describe('small', 1, 'n, i', 1667, @all);
+$t = describe('small', 1, 'n, i', 1333, @all);
 compare($t);
 compare_orders($t);
 
 # No block column.
-make_heap('loose', 4000, 6, [ 'r(g, 4, 900)::bigint AS n', 'r(g, 5, 9)::int AS i' ], @all);
+make_heap('loose', 3000, 6, [ 'r(g, 4, 900)::bigint AS n', 'r(g, 5, 9)::int AS i' ], @all);
 make_free('loose', '');
 load('loose', 1500, 'n % 2 = 0', 'n % 2 = 1');
 compare(describe('loose', 0, undef, 900, @all));
