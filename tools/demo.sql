@@ -73,14 +73,14 @@ SELECT h.table_name AS "table", h.column_name AS "column", coalesce(c.bytes, 0) 
 FROM heap_column h LEFT JOIN hot_column c USING (table_name, column_name)
 ORDER BY h.bytes DESC, 1, 2 LIMIT 10;
 
--- Blocks around the middle, and a contract with an event that has some of the
--- logs but not most of them.
-SELECT min(number) + (max(number) - min(number)) * 45 / 100 AS lo,
-	min(number) + (max(number) - min(number)) * 55 / 100 AS hi
-FROM demo.blocks \gset
-SELECT hotblocks.to_hex(address) AS address, hotblocks.to_hex(topic0) AS topic0
-FROM (SELECT address, topic0, count(*) AS n, sum(count(*)) OVER () AS total
-	FROM demo.logs WHERE topic0 IS NOT NULL AND octet_length(data) >= 32 GROUP BY 1, 2) l
+-- A contract with an event that has some of the logs but not most of them, and
+-- a tenth of the blocks around the middle one of them.
+SELECT hotblocks.to_hex(address) AS address, hotblocks.to_hex(topic0) AS topic0,
+	middle - span / 20 AS lo, middle + span / 20 AS hi
+FROM (SELECT address, topic0, count(*) AS n, sum(count(*)) OVER () AS total,
+		percentile_disc(0.5) WITHIN GROUP (ORDER BY block_number) AS middle
+	FROM demo.logs WHERE topic0 IS NOT NULL AND octet_length(data) >= 32 GROUP BY 1, 2) l,
+	(SELECT max(number) - min(number) AS span FROM demo.blocks) b
 ORDER BY abs(n - total / 10.0), 1, 2 LIMIT 1 \gset
 
 \echo A range of blocks:
