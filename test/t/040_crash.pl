@@ -48,8 +48,9 @@ $node->kill9;
 # backends that still hold the shared memory leave soon
 for my $attempt (1 .. 300)
 {
-	last if $node->start(fail_ok => 1) == 1;
+	last if $node->start(fail_ok => 1);
 	usleep(100_000);
+	$node->stop('fast', fail_ok => 1);
 }
 is($node->safe_psql('postgres', $digest), $before, 'after a kill too');
 is($node->safe_psql('postgres', q(INSERT INTO mine.t VALUES (30001, 'next'); SELECT count(*) FROM mine.t)), '20002', 'and work goes on');
