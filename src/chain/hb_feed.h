@@ -22,7 +22,7 @@
 #include "chain/hb_json.h"
 #include "utils/snapshot.h"
 
-/* Own classes of failure; docs/errors.md is the list. */
+/* Own classes of failure; docs/dba.md is the list. */
 #define HB_ERRCODE_CONFLICT			MAKE_SQLSTATE('H', 'B', '0', '0', '1')
 #define HB_ERRCODE_MALFORMED_BLOCK	MAKE_SQLSTATE('H', 'B', '0', '0', '2')
 #define HB_ERRCODE_NOT_NEXT			MAKE_SQLSTATE('H', 'B', '0', '0', '3')
