@@ -18,20 +18,27 @@
 #include "commands/vacuum.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_database.h"
 #include "executor/executor.h"
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
 #endif
+#include "miscadmin.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "storage/proc.h"
 #include "utils/acl.h"
-#include "utils/pg_locale.h"
+#include "utils/builtins.h"
 #include "utils/rel.h"
 #include "utils/selfuncs.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
 
 /* Ownership checks became generic in 16. */
 #if PG_VERSION_NUM >= 160000
@@ -175,12 +182,48 @@ hb_vacuum_delay_point(void)
 #endif
 }
 
-/* Does a collation sort by bytes? */
+/*
+ * Does a collation sort by bytes?  The header that would say so includes
+ * ICU's, which need not be there to build an extension: so the function is
+ * declared here, and from 18 on, which has none, the catalogs are asked.  The
+ * builtin provider's collations all sort by code point.
+ */
+#if PG_VERSION_NUM < 180000
+extern bool lc_collate_is_c(Oid collation);
+#endif
+
 static inline bool
 hb_collation_is_c(Oid collation)
 {
 #if PG_VERSION_NUM >= 180000
-	return pg_newlocale_from_collation(collation)->collate_is_c;
+	bool		is_default = (collation == DEFAULT_COLLATION_OID);
+	HeapTuple	tuple;
+	char		provider;
+	bool		result;
+
+	if (collation == C_COLLATION_OID)
+		return true;
+	tuple = is_default ?
+		SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId)) :
+		SearchSysCache1(COLLOID, ObjectIdGetDatum(collation));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for collation %u", collation);
+	provider = is_default ?
+		((Form_pg_database) GETSTRUCT(tuple))->datlocprovider :
+		((Form_pg_collation) GETSTRUCT(tuple))->collprovider;
+	if (provider == COLLPROVIDER_LIBC)
+	{
+		Datum		datum = is_default ?
+			SysCacheGetAttrNotNull(DATABASEOID, tuple, Anum_pg_database_datcollate) :
+			SysCacheGetAttrNotNull(COLLOID, tuple, Anum_pg_collation_collcollate);
+		char	   *name = TextDatumGetCString(datum);
+
+		result = strcmp(name, "C") == 0 || strcmp(name, "POSIX") == 0;
+	}
+	else
+		result = (provider == COLLPROVIDER_BUILTIN);
+	ReleaseSysCache(tuple);
+	return result;
 #else
 	return lc_collate_is_c(collation);
 #endif

@@ -20,6 +20,7 @@
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "chain/hb_feed.h"
+#include "compat.h"
 #include "miscadmin.h"
 #include "scan/hb_scan.h"
 #include "utils/builtins.h"

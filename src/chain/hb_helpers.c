@@ -13,6 +13,7 @@
 #include <ctype.h>
 
 #include "catalog/pg_type.h"
+#include "compat.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"

@@ -15,6 +15,7 @@
 #include "utils/memutils.h"
 #include "utils/numeric.h"
 
+#include "compat.h"
 #include "scan/hb_scan_int.h"
 
 /* Datums of dictionary entries that one cursor may keep. */

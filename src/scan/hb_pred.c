@@ -10,8 +10,8 @@
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "utils/lsyscache.h"
-#include "utils/pg_locale.h"
 
+#include "compat.h"
 #include "scan/hb_scan.h"
 
 static bool
@@ -24,17 +24,6 @@ static bool
 is_text_type(Oid type)
 {
 	return type == TEXTOID || type == VARCHAROID;
-}
-
-/* Does the collation order by bytes? */
-static bool
-hb_collation_is_c(Oid collation)
-{
-#if PG_VERSION_NUM >= 180000
-	return pg_newlocale_from_collation(collation)->collate_is_c;
-#else
-	return lc_collate_is_c(collation);
-#endif
 }
 
 bool

@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "compat.h"
 #include "store/hb_numeric.h"
 
 /* numeric.c keeps these to itself. */
