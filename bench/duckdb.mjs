@@ -1,13 +1,16 @@
 // DuckDB's part of bench/run scan: the same CSV, the same queries.
 //
 //   node duckdb.mjs HOME version                 fails where it cannot run
-//   node duckdb.mjs HOME load DIR FILE           loads DIR/*.csv into FILE
+//   node duckdb.mjs HOME load DIR FILE [STORAGE] loads DIR/*.csv into FILE
 //   node duckdb.mjs HOME query FILE ROUNDS DIR [NAME ...] <queries
 //
 // HOME is where npm installed @duckdb/node-api.  Two threads and otherwise
 // default settings; tables in their types (BLOB, BIGINT, HUGEINT for wei,
 // TIMESTAMPTZ), rows in order of block as they come, so that zone maps work,
 // no indexes, as who analyses uses it.
+//
+// STORAGE is DuckDB's STORAGE_VERSION: without it a new file is one that old
+// versions can read, which is what DuckDB writes unasked; latest packs tighter.
 //
 // load prints "load SECONDS BYTES": all three tables and the checkpoint.
 // query prints "name milliseconds", best of ROUNDS after two to warm up; a
@@ -41,9 +44,12 @@ const tables = {
 		topic2 BLOB, topic3 BLOB, data BLOB, block_timestamp TIMESTAMPTZ`
 };
 
-async function load(dir, file) {
-	const instance = await DuckDBInstance.create(file, {threads: '2'});
+async function load(dir, file, storage) {
+	const instance = await DuckDBInstance.create(':memory:', {threads: '2'});
 	const db = await instance.connect();
+	await db.run(`ATTACH '${file}' AS bench` +
+		(storage ? ` (STORAGE_VERSION '${storage}')` : ''));
+	await db.run('USE bench');
 	const start = performance.now();
 	for (const [name, list] of Object.entries(tables)) {
 		const columns = list.split(',').map(c => c.trim().split(/\s+/));
