@@ -39,7 +39,10 @@ mark_used(HbWriter *w, HbWCol *wc)
 		uint32_t	code = c->codes[r];
 
 		wc->used[code / 64] |= UINT64_C(1) << (code % 64);
-		nulls += code == 0;
+		if (code == 0)
+			nulls++;
+		else
+			wc->bytes += c->tab->entries[code].len;
 	}
 	wc->used[0] &= ~UINT64_C(1);
 	wc->desc->null_count = nulls;
@@ -117,8 +120,25 @@ renumber_dicts(HbWriter *w)
 }
 
 /*
- * Judges every column that is held as codes.  A column gets a dictionary when
- * less than 3/4 of its non-null values are distinct; of the columns of one
+ * Does a column repeat enough for a dictionary?  Less than 3/4 of its non-null
+ * values are distinct; and where no other column could share it, it is not
+ * twice what the values take in sub-blocks (blooms, data of events: they
+ * repeat, but what repeats most are their parts).
+ */
+static bool
+wants_dict(HbWriter *w, HbWCol *wc)
+{
+	uint64_t	nonnull = w->nrows - wc->desc->null_count;
+	uint64_t	size = wc->distinct * wc->avg_len + w->nrows * code_bits(wc->distinct) / 8;
+
+	if (wc->distinct == 0 || (uint64_t) wc->distinct * 4 >= nonnull * 3)
+		return false;
+	return wc->col->tab->domain != 0 || size < w->nrows ||
+		size / 2 < hb_write_packed_size(w, wc, wc->bytes);
+}
+
+/*
+ * Judges every column that is held as codes: does it get a dictionary?  Of the columns of one
  * table (a domain), the one with most rows begins and each other one joins it
  * where that takes fewer bytes than a dictionary of its own: its new entries
  * and all codes at the new width, against its entries and codes alone.
@@ -135,7 +155,10 @@ hb_write_judge_dicts(HbWriter *w)
 
 		wc->dict = -1;
 		if (wc->desc->kind == 0 && wc->col->hold == HB_HOLD_CODES)
+		{
 			mark_used(w, wc);
+			wc->wants_dict = wants_dict(w, wc);
+		}
 	}
 	for (tab = w->b->tabs; tab != NULL; tab = tab->next)
 	{
@@ -155,10 +178,8 @@ hb_write_judge_dicts(HbWriter *w)
 			for (i = 0; i < w->dir.ncols; i++)
 			{
 				HbWCol	   *wc = &w->cols[i];
-				uint32_t	nonnull = w->nrows - wc->desc->null_count;
 
-				if (wc->used == NULL || wc->dict >= 0 || wc->col->tab != tab ||
-					wc->distinct == 0 || (uint64_t) wc->distinct * 4 >= (uint64_t) nonnull * 3)
+				if (!wc->wants_dict || wc->dict >= 0 || wc->col->tab != tab)
 					continue;
 				if (best == NULL || best->desc->null_count > wc->desc->null_count)
 					best = wc;

@@ -274,8 +274,10 @@ decide(HbWriter *w)
 		}
 		width = common_width(w, wc->col, &exotic);
 		d->bounds = wc->col->spec.ordered && !(wc->col->spec.phys == HB_PHYS_NUM && exotic);
+		/* A fixed width is taken by NULLs too: only where they are few. */
 		if (width > 0 && (wc->col->spec.hash_index ||
-						  (width <= HB_MAX_FIXED && !hb_write_packs_well(w, wc))))
+						  (width <= HB_MAX_FIXED && d->null_count < w->nrows / 8 &&
+						   !hb_write_packs_well(w, wc))))
 		{
 			d->kind = HB_COL_FIXED;
 			d->width = (uint16_t) width;

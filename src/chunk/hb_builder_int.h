@@ -168,6 +168,8 @@ typedef struct HbWCol
 	uint32_t	distinct;		/* values that occur, CODES only */
 	uint64_t   *used;			/* CODES: provisional codes that occur */
 	uint64_t	avg_len;		/* of the distinct values */
+	uint64_t	bytes;			/* of all values */
+	bool		wants_dict;
 	int			dict;			/* index of the dictionary, -1: none */
 } HbWCol;
 
@@ -213,5 +215,6 @@ extern void hb_write_dict_column(HbWriter *w, HbWCol *wc);
 extern void hb_write_fixed_column(HbWriter *w, HbWCol *wc);
 extern void hb_write_var_column(HbWriter *w, HbWCol *wc);
 extern bool hb_write_packs_well(HbWriter *w, HbWCol *wc);
+extern uint64_t hb_write_packed_size(HbWriter *w, HbWCol *wc, uint64_t bytes);
 
 #endif							/* HB_BUILDER_INT_H */

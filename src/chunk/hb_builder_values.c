@@ -279,6 +279,18 @@ hb_write_packs_well(HbWriter *w, HbWCol *wc)
 	return best < raw / 8 * 7;
 }
 
+/* Bytes that a column's values, bytes as they are, will take in sub-blocks. */
+uint64_t
+hb_write_packed_size(HbWriter *w, HbWCol *wc, uint64_t bytes)
+{
+	bool		trim;
+	int			codec;
+	uint64_t	raw;
+	uint64_t	best = judge(w, wc, &trim, &codec, &raw);
+
+	return raw == 0 ? 0 : (uint64_t) ((double) bytes * (double) best / (double) raw);
+}
+
 /* Null bits of a column of byte strings, if it has NULLs. */
 static void
 put_nulls(HbWriter *w, HbWCol *wc)
