@@ -36,7 +36,7 @@
  * Memory
  */
 
-/* The parser's nodes stay with the feed; a large document's are given back. */
+/* The parser's nodes are kept for the next document, as many as were needed. */
 static void *
 feed_mem_alloc(void *arg, size_t size)
 {

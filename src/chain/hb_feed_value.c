@@ -217,10 +217,11 @@ hb_feed_data(HbFeed *feed, uint32 node, int width)
 	out = hb_feed_alloc(feed, len);
 	for (uint32 i = 0; i < len; i++)
 	{
-		int			v = (hex_digit[digits[2 * i]] << 4) | hex_digit[digits[2 * i + 1]];
+		uint32		v = ((uint32) hex_digit[digits[2 * i]] << 4) |
+			(uint32) hex_digit[digits[2 * i + 1]];
 
-		/* negative, if one of the two is: the sign bit of -1 stays */
-		bad |= (uint32) v;
+		/* -1 for one of the two leaves bits above the byte */
+		bad |= v;
 		out[i] = (uint8) v;
 	}
 	if (bad & ~0xffU)
