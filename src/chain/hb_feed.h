@@ -226,8 +226,8 @@ extern int64 hb_feed_int(HbFeed *feed, uint32 node, int64 max);
 extern HbSlice hb_feed_string(HbFeed *feed, uint32 node);
 extern bool hb_feed_string_is(HbFeed *feed, uint32 node, const char *value);
 extern void hb_feed_expect(HbFeed *feed, uint32 node, HbJsonType type);
-extern void hb_feed_bad(HbFeed *feed, uint32 node, const char *detail,...) pg_attribute_noreturn() pg_attribute_printf(3, 4);
-extern void hb_feed_missing(HbFeed *feed, uint32 object, const char *member) pg_attribute_noreturn();
+extern void hb_feed_bad(HbFeed *feed, uint32 node, const char *detail,...) HB_NORETURN pg_attribute_printf(3, 4);
+extern void hb_feed_missing(HbFeed *feed, uint32 object, const char *member) HB_NORETURN;
 extern char *hb_feed_path(HbFeed *feed, uint32 node);
 extern char *hb_feed_hex(const void *data, uint32 len);
 

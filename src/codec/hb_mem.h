@@ -16,6 +16,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/* After a function's declaration: it does not return. */
+#define HB_NORETURN __attribute__((noreturn))
+
 /*
  * An allocator.  alloc never returns NULL (it does not return at all when
  * memory is exhausted).  free takes what alloc or realloc returned; memory

@@ -305,7 +305,7 @@ typedef struct HbOpenChunk
 
 extern HbOpenChunk *hb_chunk_open(HbChunkSet *set, int index);
 extern void hb_chunk_close(HbOpenChunk *chunk);
-extern void hb_chunk_damaged(HbOpenChunk *chunk) pg_attribute_noreturn();
+extern void hb_chunk_damaged(HbOpenChunk *chunk) HB_NORETURN;
 
 /*
  * Writing rows of one table.  Values are given by the table's column index

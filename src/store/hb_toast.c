@@ -38,7 +38,7 @@
 #include "utils/memutils.h"
 
 static void hb_piece_damaged(HbPieceReader *r, int32 seq, const char *fmt,...)
-			pg_attribute_printf(3, 4) pg_attribute_noreturn();
+			pg_attribute_printf(3, 4) HB_NORETURN;
 
 static void
 hb_piece_damaged(HbPieceReader *r, int32 seq, const char *fmt,...)
