@@ -20,7 +20,7 @@
 
 #include "postgres.h"
 
-#include "commands/explain.h"
+#include "compat.h"
 #include "foreign/fdwapi.h"
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
