@@ -580,7 +580,7 @@ hb_write_dict_column(HbWriter *w, HbWCol *wc)
 	desc->width = wd->desc.stripped ? wc->col->spec.width : wd->desc.width;
 	for (r = 0; r < w->nrows; r++)
 		w->tmp[r] = wd->map[codes[r]];
-	hb_write_ints(w, w->tmp, w->nrows, NULL, desc->column_no, false, &desc->ints);
+	hb_write_ints(w, w->tmp, w->nrows, NULL, desc->column_no, false, true, &desc->ints);
 	if (w->npages > 1)
 		put_lists(w, wc, &wd->desc);
 }

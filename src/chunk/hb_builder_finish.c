@@ -92,10 +92,10 @@ write_blocks(HbWriter *w)
 	}
 	if (!dir->consecutive)
 	{
-		hb_write_ints(w, numbers, nblocks, NULL, HB_OWNER_NUMBERS, false, &dir->numbers);
+		hb_write_ints(w, numbers, nblocks, NULL, HB_OWNER_NUMBERS, false, false, &dir->numbers);
 	}
 	if (!dir->dense)
-		hb_write_ints(w, firsts, nblocks, NULL, HB_OWNER_FIRSTS, false, &dir->firsts);
+		hb_write_ints(w, firsts, nblocks, NULL, HB_OWNER_FIRSTS, false, false, &dir->firsts);
 	hb_free(w->mem, numbers);
 	hb_free(w->mem, firsts);
 }
@@ -338,7 +338,7 @@ write_int_column(HbWriter *w, HbWCol *wc, int col)
 		hb_write_null_bits(w, wc, nulls);
 	else if (hb_write_try_sequence(w, c->ints, &d->ints))
 		return;
-	hb_write_ints(w, c->ints, w->nrows, nulls, d->column_no, w->dir.has_blocks, &d->ints);
+	hb_write_ints(w, c->ints, w->nrows, nulls, d->column_no, w->dir.has_blocks, false, &d->ints);
 }
 
 bool

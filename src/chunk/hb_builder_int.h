@@ -204,7 +204,7 @@ typedef struct HbWriter
 /* hb_builder_ints.c */
 extern void hb_write_null_bits(HbWriter *w, HbWCol *wc, const uint64_t *nulls);
 extern void hb_write_ints(HbWriter *w, const int64_t *values, uint32_t n, const uint64_t *nulls,
-						  uint16_t owner, bool unary, HbIntDesc *d);
+						  uint16_t owner, bool unary, bool codes, HbIntDesc *d);
 extern bool hb_write_try_sequence(HbWriter *w, const int64_t *values, HbIntDesc *d);
 
 /* hb_builder_dict.c */

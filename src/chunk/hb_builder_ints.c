@@ -99,12 +99,14 @@ plan_page(const int64_t *values, const uint64_t *nulls, uint32_t page, uint32_t 
 
 /*
  * Which codec pays for the packed pages, on a sample of them: lz4 if it saves
- * an eighth, zstd if it saves a quarter more (a page of codes is read at many
- * times the speed of either).  Codecs see values rounded to whole bytes.
+ * an eighth, zstd if it saves a quarter more (a page is unpacked at many times
+ * the speed of either).  Codes of a dictionary are what filters test, on every
+ * page of a chunk: a codec must halve them.  Codecs see values rounded to
+ * whole bytes.
  */
 static uint8_t
 judge_codec(HbWriter *w, const int64_t *values, const uint64_t *nulls, uint32_t n,
-			const PagePlan *plans, uint32_t npages)
+			const PagePlan *plans, uint32_t npages, bool codes)
 {
 	int64_t		tmp[HB_PAGE_ROWS];
 	uint8_t		raw[HB_INTPAGE_ROOM];
@@ -142,6 +144,8 @@ judge_codec(HbWriter *w, const int64_t *values, const uint64_t *nulls, uint32_t 
 		best = HB_CODEC_LZ4;
 	if (size[HB_CODEC_ZSTD] < size[best] / 4 * 3)
 		best = HB_CODEC_ZSTD;
+	if (codes && size[best] > size[HB_CODEC_NONE] / 2)
+		best = HB_CODEC_NONE;
 	return best;
 }
 
@@ -226,12 +230,13 @@ put_bytes(uint8_t *p, uint64_t v, int n)
 
 /*
  * Writes n integers as pages (or as nothing, when all are the same).  nulls
- * has a bit for each row, or is NULL; not all rows are NULL.  Fills *d but
- * for the offsets, which follow from the order.
+ * has a bit for each row, or is NULL; not all rows are NULL.  unary: gaps may
+ * be tried; codes: they are codes of a dictionary.  Fills *d but for the
+ * offsets, which follow from the order.
  */
 void
 hb_write_ints(HbWriter *w, const int64_t *values, uint32_t n, const uint64_t *nulls,
-			  uint16_t owner, bool unary, HbIntDesc *d)
+			  uint16_t owner, bool unary, bool codes, HbIntDesc *d)
 {
 	uint32_t	npages = (n + HB_PAGE_ROWS - 1) / HB_PAGE_ROWS;
 	PagePlan   *plans = hb_alloc(w->mem, sizeof(PagePlan) * npages);
@@ -276,7 +281,7 @@ hb_write_ints(HbWriter *w, const int64_t *values, uint32_t n, const uint64_t *nu
 		judge_unary(w, values, n, plans, npages))
 		d->kind = HB_INT_UNARY;
 	else
-		d->codec = judge_codec(w, values, nulls, n, plans, npages);
+		d->codec = judge_codec(w, values, nulls, n, plans, npages, codes);
 
 	hb_buf_init(&pages, w->mem);
 	lens = hb_alloc(w->mem, sizeof(uint32_t) * npages);

@@ -477,7 +477,7 @@ hb_write_var_column(HbWriter *w, HbWCol *wc)
 
 		w->tmp[r] = hb_bcol_bytes(wc->col, r, &v) ? v.len : 0;
 	}
-	hb_write_ints(w, w->tmp, w->nrows, NULL, d->column_no, false, &d->ints);
+	hb_write_ints(w, w->tmp, w->nrows, NULL, d->column_no, false, false, &d->ints);
 
 	judge(w, wc, &trim, &codec, &raw_size);
 	sub_init(s, w, d->column_no, false, trim, codec);
