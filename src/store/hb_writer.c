@@ -38,6 +38,7 @@ struct HbWriter
 	MemoryContext row_cxt;		/* reset for each row */
 	HbMem		mem;
 	HbBuilder  *builder;
+	size_t		base_bytes;		/* the builder's after the last chunk */
 	bool	   *assumed;		/* by column: derived without comparing */
 	CommandId	cid;
 	int64		batch;
@@ -289,6 +290,7 @@ hb_writer_chunk(HbWriter *w, uint32 nrows)
 				 errdetail("%s", error.detail)));
 	hb_writer_insert_chunk(w, &info);
 	hb_builder_drop(w->builder, nrows);
+	w->base_bytes = hb_builder_bytes(w->builder);
 	w->result.chunks++;
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(w->row_cxt);
@@ -376,6 +378,19 @@ hb_writer_note_block(HbWriter *w)
 	}
 }
 
+/*
+ * Is the memory for a chunk's rows used up?  What the builder holds for the
+ * rows that were kept does not count fully: a chunk is worth at least a
+ * quarter of the memory, else each row would become one.
+ */
+static bool
+hb_writer_is_full(HbWriter *w)
+{
+	size_t		limit = (size_t) hb_build_memory * 1024;
+
+	return hb_builder_bytes(w->builder) >= Max(limit, w->base_bytes + limit / 4);
+}
+
 static void
 hb_writer_add(HbWriter *w, const HbPhysValue *values)
 {
@@ -405,8 +420,7 @@ hb_writer_add(HbWriter *w, const HbPhysValue *values)
 	hb_builder_end_row(w->builder);
 	w->result.rows++;
 
-	if (hb_builder_rows(w->builder) >= hb_chunk_rows ||
-		hb_builder_bytes(w->builder) >= (size_t) hb_build_memory * 1024)
+	if (hb_builder_rows(w->builder) >= hb_chunk_rows || hb_writer_is_full(w))
 		hb_writer_flush(w, false);
 }
 
