@@ -48,6 +48,9 @@ struct HbChunkEntry
 static HTAB *hb_entries = NULL;
 static dlist_head hb_lru = DLIST_STATIC_INIT(hb_lru);	/* head: used last */
 static Size hb_cached_bytes = 0;	/* of all handles that have an entry */
+static uint32 hb_turned_away = 0;	/* new readers that found it full */
+
+#define HB_ADMIT_EVERY	32
 
 static void
 hb_cache_relcache_callback(Datum arg, Oid relid)
@@ -295,10 +298,11 @@ hb_handle_make(HbChunkEntry *entry, const HbReaderAsk *ask)
 		handle->entry = entry;
 		handle->next = entry->handles;
 		entry->handles = handle;
-		handle->size = MemoryContextMemAllocated(cxt, true);
+		handle->size = MemoryContextMemAllocated(cxt, false);
 		hb_cached_bytes += handle->size;
 	}
 	handle->pinned = true;
+	handle->fresh = true;
 	return handle;
 }
 
@@ -345,11 +349,28 @@ hb_cache_put(HbReaderHandle *handle, bool keep)
 		hb_handle_free(handle);
 		return;
 	}
-	size = MemoryContextMemAllocated(handle->cxt, true);
+	size = MemoryContextMemAllocated(handle->cxt, false);
 	hb_cached_bytes += size - handle->size;
 	handle->size = size;
 	handle->pinned = false;
-	dlist_push_head(&hb_lru, &handle->lru);
-	if (hb_cached_bytes > (Size) hb_directory_cache_size * 1024)
-		hb_cache_evict();
+	if (hb_cached_bytes <= (Size) hb_directory_cache_size * 1024)
+	{
+		dlist_push_head(&hb_lru, &handle->lru);
+		handle->fresh = false;
+		return;
+	}
+
+	/*
+	 * Full.  Queries that go through more chunks than fit, one after the
+	 * other, would find none of them again if each took the place of the one
+	 * used longest ago.  So a new reader usually goes at once, and what is
+	 * there stays; now and then one comes in, so that what is no longer asked
+	 * for goes in the end.
+	 */
+	if (handle->fresh && ++hb_turned_away % HB_ADMIT_EVERY != 0)
+		dlist_push_tail(&hb_lru, &handle->lru);
+	else
+		dlist_push_head(&hb_lru, &handle->lru);
+	handle->fresh = false;
+	hb_cache_evict();
 }

@@ -263,6 +263,7 @@ typedef struct HbReaderHandle
 	uint8_t    *body;			/* of a chunk without pieces, else NULL */
 	uint64		body_len;
 	bool		pinned;
+	bool		fresh;			/* used for the first time */
 	bool		doomed;			/* free it as soon as nobody uses it */
 	Oid			piece_file;		/* what the pieces' positions hold for */
 	Oid			toast_file;
