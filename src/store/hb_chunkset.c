@@ -534,12 +534,16 @@ hb_chunk_damaged(HbOpenChunk *chunk)
 	const HbError *error = hb_reader_error(chunk->reader);
 	const char *column = NULL;
 	StringInfoData place;
+	/* parts that columns may share go by a number of their own */
+	bool		shared = error->part != NULL && strncmp(error->part, "dictionary", 10) == 0;
 
 	for (int i = 0; i < table->ncolumns; i++)
 		if (table->columns[i].number == error->column)
 			column = NameStr(table->columns[i].name);
 	initStringInfo(&place);
-	if (column != NULL)
+	if (shared)
+		appendStringInfo(&place, "Dictionary %d", error->column);
+	else if (column != NULL)
 		appendStringInfo(&place, "Column \"%s\"", column);
 	else if (error->column >= 0)
 		appendStringInfo(&place, "Column %d", error->column);
