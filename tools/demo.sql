@@ -74,14 +74,22 @@ FROM heap_column h LEFT JOIN hot_column c USING (table_name, column_name)
 ORDER BY h.bytes DESC, 1, 2 LIMIT 10;
 
 -- A contract with an event that has some of the logs but not most of them, and
--- a tenth of the blocks around the middle one of them.
+-- a tenth of the blocks around the middle one of them.  A chain without logs has
+-- the middle tenth of its blocks, and the rest is about its transactions.
+SELECT EXISTS (SELECT FROM demo.logs WHERE topic0 IS NOT NULL) AS has_logs,
+	min(number) + (max(number) - min(number)) * 45 / 100 AS lo,
+	min(number) + (max(number) - min(number)) * 55 / 100 AS hi
+FROM demo.blocks \gset
+\if :has_logs
 SELECT hotblocks.to_hex(address) AS address, hotblocks.to_hex(topic0) AS topic0,
 	middle - span / 20 AS lo, middle + span / 20 AS hi
 FROM (SELECT address, topic0, count(*) AS n, sum(count(*)) OVER () AS total,
+		min(octet_length(data)) AS data_length,
 		percentile_disc(0.5) WITHIN GROUP (ORDER BY block_number) AS middle
-	FROM demo.logs WHERE topic0 IS NOT NULL AND octet_length(data) >= 32 GROUP BY 1, 2) l,
+	FROM demo.logs WHERE topic0 IS NOT NULL GROUP BY 1, 2) l,
 	(SELECT max(number) - min(number) AS span FROM demo.blocks) b
-ORDER BY abs(n - total / 10.0), 1, 2 LIMIT 1 \gset
+ORDER BY data_length < 32, abs(n - total / 10.0), 1, 2 LIMIT 1 \gset
+\endif
 
 \echo A range of blocks:
 \set ECHO queries
@@ -90,6 +98,7 @@ SELECT number, "timestamp", gas_used, base_fee_per_gas,
 FROM demo.blocks b WHERE number BETWEEN :lo AND :hi ORDER BY number LIMIT 4;
 \set ECHO none
 
+\if :has_logs
 \echo The last logs of a contract and an event:
 \set ECHO queries
 SELECT block_number, log_index, hotblocks.topic_to_address(topic1) AS topic1, hotblocks.uint256(data, 0) AS value
@@ -115,3 +124,12 @@ EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF)
 SELECT log_index, data FROM demo.logs
 WHERE address = hotblocks.hex(:'address') AND block_number BETWEEN :lo AND :hi;
 \set ECHO none
+\else
+\pset tuples_only on
+\echo The chain has no logs.  What transactions of a range of blocks read, and what that skips:
+\set ECHO queries
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF)
+SELECT hash, "from", "to", value FROM demo.transactions
+WHERE value > 0 AND block_number BETWEEN :lo AND :hi;
+\set ECHO none
+\endif
