@@ -354,11 +354,8 @@ open_chunks(HbMerge *merge)
 		int			index = merge->chunks[merge->next++];
 		HbCursor   *cur;
 
-		if (!hb_scan_touches(merge->scan, index))
-		{
-			merge->scan->stats.chunks_skipped_range++;
+		if (hb_scan_rules_out(merge->scan, index))
 			continue;
-		}
 		cur = hb_cursor_open(merge->scan, index);
 		if (cur == NULL)
 			continue;

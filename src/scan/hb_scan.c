@@ -30,6 +30,9 @@ bool		hb_enable_hash_index = true;
 #define HB_FIRST_BATCH	32
 #define HB_BATCH_GROWTH	4
 
+/* A lookup of at most so many hashes asks which chunks may have them. */
+#define HB_CANDIDATE_VALUES	16
+
 static void
 init_set(HbScan *scan)
 {
@@ -130,6 +133,65 @@ last_block_to(const HbScan *scan, int i)
 		scan->set->chunks[i].last_block;
 }
 
+/* Counts the chunk as skipped when it need not be opened. */
+bool
+hb_scan_rules_out(HbScan *scan, int index)
+{
+	if (!hb_scan_touches(scan, index))
+	{
+		scan->stats.chunks_skipped_range++;
+		return true;
+	}
+	if (scan->candidates != NULL &&
+		((scan->candidates[index / 64] >> (index % 64)) & 1) == 0)
+	{
+		scan->stats.chunks_skipped_hash++;
+		return true;
+	}
+	return false;
+}
+
+/* The leaf that asks a hash-indexed column for a few values, if all must. */
+static HbLeaf *
+find_hash_leaf(HbScan *scan)
+{
+	HbNode	   *root = scan->tree->root;
+	int			n = root->kind == HB_NODE_AND ? root->nchildren : 1;
+
+	for (int i = 0; i < n; i++)
+	{
+		HbNode	   *node = root->kind == HB_NODE_AND ? root->children[i] : root;
+		HbLeaf	   *leaf = node->leaf;
+
+		if (node->kind == HB_NODE_LEAF && !leaf->is_null && !leaf->by_datum &&
+			leaf->phys == HB_PHYS_BYTES && leaf->bytes.kind == HB_FORM_SET &&
+			leaf->bytes.set.n <= HB_CANDIDATE_VALUES &&
+			scan->table->columns[leaf->column].hash_index)
+			return leaf;
+	}
+	return NULL;
+}
+
+/* Which chunks of chunk_lo .. chunk_hi are worth opening, if that is known. */
+static void
+find_candidates(HbScan *scan)
+{
+	HbLeaf	   *leaf;
+	uint64	   *chunks;
+
+	scan->candidates = NULL;
+	if (!hb_enable_hash_index || scan->chunk_hi <= scan->chunk_lo)
+		return;
+	leaf = find_hash_leaf(scan);
+	if (leaf == NULL)
+		return;
+	chunks = MemoryContextAllocZero(scan->pred_cxt,
+									(scan->set->nchunks / 64 + 1) * sizeof(uint64));
+	if (hb_chunk_set_candidates(scan->set, leaf->column, leaf->bytes.set.slices,
+								leaf->bytes.set.n, chunks))
+		scan->candidates = chunks;
+}
+
 /* Selects the chunks that the predicate's block range touches. */
 static void
 start(HbScan *scan)
@@ -184,6 +246,7 @@ start(HbScan *scan)
 	scan->chunk_lo = lo;
 	scan->chunk_hi = hi - 1;
 	scan->stats.chunks_skipped_range += set->nchunks - (hi - lo);
+	find_candidates(scan);
 }
 
 static inline bool
@@ -257,11 +320,8 @@ next_chunk(HbScan *scan)
 		if (start_merge(scan))
 			return true;
 		index = scan->order == HB_ORDER_DESC ? scan->chunk_hi-- : scan->chunk_lo++;
-		if (!hb_scan_touches(scan, index))
-		{
-			scan->stats.chunks_skipped_range++;
+		if (hb_scan_rules_out(scan, index))
 			continue;
-		}
 		if (count_whole(scan, index))
 		{
 			scan->stats.chunks_read++;

@@ -330,6 +330,7 @@ struct HbScan
 
 	/* where the scan stands */
 	bool		started;
+	uint64	   *candidates;		/* bits of chunks worth opening; NULL: all */
 	int			chunk_lo;		/* chunks still to visit, both included */
 	int			chunk_hi;
 	HbCursor   *current;
@@ -437,6 +438,7 @@ extern void hb_merge_end(struct HbMerge *merge);
 /* hb_scan.c */
 extern HbDeriver *hb_scan_deriver(HbScan *scan);
 extern bool hb_scan_touches(const HbScan *scan, int index);
+extern bool hb_scan_rules_out(HbScan *scan, int index);
 extern void hb_scan_ask_leaf(HbScan *scan, HbLeaf *leaf);
 
 #endif							/* HB_SCAN_INT_H */

@@ -59,12 +59,14 @@ typedef struct HbChunkList
 								 * one before; where ascending */
 	uint64	   *sum_rows;		/* n + 1: of rows before i */
 	uint64	   *sum_bytes;
+	HbFilterMap *maps;
 } HbChunkList;
 
 typedef struct HbListEntry
 {
 	HbListKey	key;
 	HbChunkList *list;
+	HbFilter   *filters;
 	bool		stale;
 } HbListEntry;
 
@@ -89,6 +91,9 @@ typedef struct HbOpenChunkImpl
 	dlist_node	node;
 } HbOpenChunkImpl;
 
+/* Fewer chunks are sooner asked one by one. */
+#define HB_FILTER_MIN_CHUNKS	16
+
 static HTAB *hb_lists = NULL;
 static dlist_head hb_sets = DLIST_STATIC_INIT(hb_sets);
 
@@ -101,7 +106,22 @@ hb_list_unref(HbChunkList *list)
 	for (int i = 0; i < list->n; i++)
 		if (list->rows[i].entry != NULL)
 			hb_cache_entry_release(list->rows[i].entry);
+	for (HbFilterMap *map = list->maps; map != NULL; map = map->next)
+		hb_filter_unref(map->filter);
 	MemoryContextDelete(list->cxt);
+}
+
+/* Filters are true of the chunks that were read, not of others of that name. */
+static void
+hb_entry_drop_filters(HbListEntry *entry)
+{
+	while (entry->filters != NULL)
+	{
+		HbFilter   *filter = entry->filters;
+
+		entry->filters = hb_filter_next(filter);
+		hb_filter_unref(filter);
+	}
 }
 
 static void
@@ -309,6 +329,7 @@ hb_list_get(HbTable *table, Snapshot snapshot, int64 lo, int64 *floor_block)
 	if (!found)
 	{
 		entry->list = NULL;
+		entry->filters = NULL;
 		entry->stale = false;
 	}
 	list = entry->list;
@@ -323,6 +344,9 @@ hb_list_get(HbTable *table, Snapshot snapshot, int64 lo, int64 *floor_block)
 	 * An invalidation that comes while the rows are read marks the entry, and
 	 * so makes the next one read again.
 	 */
+	if (entry->stale || (list != NULL &&
+						 memcmp(&list->dataset, &ds->id, sizeof(ds->id)) != 0))
+		hb_entry_drop_filters(entry);
 	entry->stale = false;
 	list = hb_list_read(table, snapshot, PG_INT64_MIN, TopTransactionContext);
 	list->layout = layout;
@@ -466,6 +490,62 @@ hb_chunk_set_find(HbChunkSet *set, int64 block, int from)
 		if (set->chunks[from].last_block >= block)
 			return from;
 	return -1;
+}
+
+/* The list's map of a column's filter, made if need be; NULL: not yet. */
+static HbFilterMap *
+hb_set_filter_map(HbChunkSetImpl *impl, int col)
+{
+	HbTable    *table = impl->set.table;
+	HbChunkList *list = impl->list;
+	int16		column = table->columns[col].number;
+	HbListEntry *entry;
+	HbFilter   *filter;
+	HbFilterMap *map;
+	HbListKey	key;
+
+	for (map = list->maps; map != NULL; map = map->next)
+		if (map->column == column)
+			return map;
+
+	memset(&key, 0, sizeof(key));
+	key.chunk_relid = table->dataset->chunk_relid;
+	key.column_relid = table->dataset->column_relid;
+	key.table = table->name;
+	entry = hash_search(hb_lists, &key, HASH_FIND, NULL);
+	if (entry == NULL || entry->list != list || entry->stale)
+		return NULL;
+	filter = hb_filter_find(entry->filters, column);
+	if (filter == NULL)
+	{
+		filter = hb_filter_create(column);
+		entry->filters = hb_filter_push(entry->filters, filter);
+	}
+	if (!hb_filter_wanted(filter))
+		return NULL;
+	map = hb_filter_map(filter, &impl->set, list->cxt);
+	map->column = column;
+	map->next = list->maps;
+	list->maps = map;
+	return map;
+}
+
+bool
+hb_chunk_set_candidates(HbChunkSet *set, int col, const HbSlice *values, int nvalues,
+						uint64 *chunks)
+{
+	HbChunkSetImpl *impl = (HbChunkSetImpl *) set;
+	HbFilterMap *map;
+
+	if (!set->table->columns[col].hash_index || !impl->list->cached || !impl->part ||
+		set->nchunks != impl->list->n || set->nchunks < HB_FILTER_MIN_CHUNKS)
+		return false;
+	map = hb_set_filter_map(impl, col);
+	if (map == NULL)
+		return false;
+	for (int i = 0; i < nvalues; i++)
+		hb_filter_probe(map, values[i], chunks);
+	return true;
 }
 
 /* Which files the pieces are in: positions that were kept hold for these. */

@@ -117,14 +117,19 @@ hb_lookup_hash(HbTable *table, Snapshot snapshot, int col, HbSlice value,
 {
 	HbChunkSet *set = hb_chunk_set(table, snapshot, PG_INT64_MIN, PG_INT64_MAX);
 	HbHashLookup l = {.table = table, .found = found, .arg = arg};
+	uint64	   *chunks = palloc0_array(uint64, set->nchunks / 64 + 1);
+	bool		known = hb_chunk_set_candidates(set, col, &value, 1, chunks);
 
 	Assert(table->columns[col].value.phys == HB_PHYS_BYTES);
 	for (int i = 0; i < set->nchunks; i++)
 	{
+		if (known && (chunks[i / 64] >> (i % 64) & 1) == 0)
+			continue;
 		CHECK_FOR_INTERRUPTS();
 		l.chunk = hb_chunk_open(set, i);
 		hb_hash_chunk(&l, col, value);
 		hb_chunk_close(l.chunk);
 	}
+	pfree(chunks);
 	hb_chunk_set_release(set);
 }

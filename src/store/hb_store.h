@@ -289,6 +289,16 @@ extern HbChunkSet *hb_chunk_set(HbTable *table, Snapshot snapshot, int64 lo, int
 extern void hb_chunk_set_release(HbChunkSet *set);
 
 /*
+ * Of a set of the whole table: which chunks may hold a value of a hash-indexed
+ * column (values in physical form).  Sets the bits of those chunks, of
+ * (nchunks + 63) / 64 zeroed words; false when it cannot tell, and every chunk
+ * has to be asked.  The first question of a backend about a column is always
+ * answered so; later ones remember (hb_filter.c).
+ */
+extern bool hb_chunk_set_candidates(HbChunkSet *set, int col, const HbSlice *values,
+									int nvalues, uint64 *chunks);
+
+/*
  * An open chunk: its reader, with a source that reads pieces under the set's
  * snapshot.  Damage found through it is raised by hb_chunk_damaged
  * (ERRCODE_DATA_CORRUPTED; the detail names dataset, table, chunk, column and

@@ -295,6 +295,29 @@ extern bool hb_head_layout(HbDataset *ds, Snapshot snapshot, int64 *layout,
 
 /* hb_chunkset.c */
 extern void hb_chunk_lists_forget(Oid column_relid);
+
+/* hb_filter.c */
+typedef struct HbFilter HbFilter;
+
+typedef struct HbFilterMap
+{
+	struct HbFilterMap *next;
+	HbFilter   *filter;			/* counted */
+	int16		column;
+	uint32		nslots;			/* that the list may know */
+	int		   *rows;			/* of the list, by slot; -1: not in it */
+	int			nothers;		/* chunks that are always named */
+	int		   *others;
+} HbFilterMap;
+
+extern HbFilter *hb_filter_create(int16 column);
+extern void hb_filter_unref(HbFilter *filter);
+extern HbFilter *hb_filter_find(HbFilter *filters, int16 column);
+extern HbFilter *hb_filter_push(HbFilter *filters, HbFilter *filter);
+extern HbFilter *hb_filter_next(const HbFilter *filter);
+extern bool hb_filter_wanted(HbFilter *filter);
+extern HbFilterMap *hb_filter_map(HbFilter *filter, HbChunkSet *set, MemoryContext cxt);
+extern void hb_filter_probe(const HbFilterMap *map, HbSlice value, uint64 *chunks);
 extern int	hb_chunk_set_find(HbChunkSet *set, int64 block, int from);
 
 /*
