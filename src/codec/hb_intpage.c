@@ -100,25 +100,34 @@ hb_intpage_decode(const uint8_t *src, uint32_t n, int64_t min,
 	hb_unpack64(src, n, bits, (uint64_t) min, (uint64_t *) out);
 }
 
-/* The greatest of n unsigned values; two accumulators keep it off the latency. */
-static uint32_t
-max32(const uint32_t *v, uint32_t n)
-{
-	uint32_t	m[16];
-	uint32_t	i = 0;
-	uint32_t	k;
+/* Four values at once, from any address. */
+typedef uint32_t HbFour __attribute__((vector_size(16), aligned(4), may_alias));
 
-	memset(m, 0, sizeof(m));
-	for (; i + 16 <= n; i += 16)
+/*
+ * Is one of n values above max (which is below 2^31)?  The sign of max - v, or
+ * of v itself, tells.
+ */
+static bool
+any_above(const uint32_t *v, uint32_t n, uint32_t max)
+{
+	const uint32_t *end = v + n;
+	HbFour		limit = {max, max, max, max};
+	HbFour		a = {0};
+	HbFour		b = {0};
+	uint32_t	acc = 0;
+
+	for (; end - v >= 8; v += 8)
 	{
-		for (k = 0; k < 16; k++)
-			m[k] = v[i + k] > m[k] ? v[i + k] : m[k];
+		const HbFour x = *(const HbFour *) v;
+		const HbFour y = *(const HbFour *) (v + 4);
+
+		a |= (limit - x) | x;
+		b |= (limit - y) | y;
 	}
-	for (; i < n; i++)
-		m[0] = v[i] > m[0] ? v[i] : m[0];
-	for (k = 1; k < 16; k++)
-		m[0] = m[k] > m[0] ? m[k] : m[0];
-	return m[0];
+	for (; v < end; v++)
+		acc |= (max - *v) | *v;
+	a |= b;
+	return ((acc | a[0] | a[1] | a[2] | a[3]) >> 31) != 0;
 }
 
 bool
@@ -134,7 +143,8 @@ hb_intpage_decode32(const uint8_t *src, uint32_t n, int64_t min,
 		hb_unpack32(src, n, 0, (uint32_t) min, out);
 		return true;
 	}
-	if ((mode & HB_INTPAGE_DELTA) || bits > 31 || min < 0 || min > INT32_MAX)
+	if ((mode & HB_INTPAGE_DELTA) || bits > 31 || min < 0 || min > INT32_MAX ||
+		max > INT32_MAX)
 	{
 		int64_t		tmp[HB_INTPAGE_MAX_ROWS];
 		uint64_t	seen = 0;
@@ -151,5 +161,5 @@ hb_intpage_decode32(const uint8_t *src, uint32_t n, int64_t min,
 	hb_unpack32(src, n, bits, (uint32_t) min, out);
 	if ((uint64_t) min + (UINT64_C(1) << bits) - 1 <= max)
 		return true;
-	return max32(out, n) <= max;
+	return !any_above(out, n, max);
 }

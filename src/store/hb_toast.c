@@ -164,6 +164,59 @@ hb_toast_scan(HbPieceReader *r, int32 piece, HbPieceRef *ref, Relation toast,
 		hb_piece_damaged(r, piece, "TOAST row %u of value %u is missing", seq, ref->valueid);
 }
 
+/*
+ * Rows first..last, as far as it is known where they are and they are still
+ * there; returns the first that was not read.  Neighbours share a page, which
+ * is pinned and locked once for all of them.
+ */
+static uint32
+hb_toast_fetch(Relation toast, const HbPieceRef *ref, Snapshot snapshot,
+			   uint32 first, uint32 last, uint32 off, uint32 len, uint8_t *dst)
+{
+	TupleDesc	desc = RelationGetDescr(toast);
+	uint32		seq = first;
+
+	while (seq <= last && ItemPointerIsValid(&ref->tids[seq]))
+	{
+		BlockNumber block = ItemPointerGetBlockNumber(&ref->tids[seq]);
+		bool		gone = false;
+		Buffer		buffer;
+		Page		page;
+
+		CHECK_FOR_INTERRUPTS();
+		buffer = ReadBuffer(toast, block);
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		page = BufferGetPage(buffer);
+		for (; !gone && seq <= last && ItemPointerIsValid(&ref->tids[seq]) &&
+			 ItemPointerGetBlockNumber(&ref->tids[seq]) == block;)
+		{
+			OffsetNumber offset = ItemPointerGetOffsetNumber(&ref->tids[seq]);
+			HeapTupleData tuple;
+			ItemId		lp;
+
+			gone = true;
+			if (offset > PageGetMaxOffsetNumber(page))
+				break;
+			lp = PageGetItemId(page, offset);
+			if (!ItemIdIsNormal(lp))
+				break;
+			tuple.t_data = (HeapTupleHeader) PageGetItem(page, lp);
+			tuple.t_len = ItemIdGetLength(lp);
+			tuple.t_tableOid = RelationGetRelid(toast);
+			tuple.t_self = ref->tids[seq];
+			if (!HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer) ||
+				hb_toast_copy_row(desc, &tuple, ref, seq, off, len, dst) != NULL)
+				break;
+			gone = false;
+			seq++;
+		}
+		UnlockReleaseBuffer(buffer);
+		if (gone)
+			break;
+	}
+	return seq;
+}
+
 /* Bytes off .. off + len of an external piece. */
 static void
 hb_toast_read(HbPieceReader *r, int32 piece, HbPieceRef *ref, uint32 off, uint32 len,
@@ -174,7 +227,7 @@ hb_toast_read(HbPieceReader *r, int32 piece, HbPieceRef *ref, uint32 off, uint32
 	Snapshot	snapshot = hb_toast_snapshot(&space);
 	uint32		first = off / TOAST_MAX_CHUNK_SIZE;
 	uint32		last = (off + len - 1) / TOAST_MAX_CHUNK_SIZE;
-	uint32		seq = first;
+	uint32		seq;
 
 	if (ref->tids == NULL)
 	{
@@ -185,21 +238,7 @@ hb_toast_read(HbPieceReader *r, int32 piece, HbPieceRef *ref, uint32 off, uint32
 			ItemPointerSetInvalid(&ref->tids[i]);
 	}
 
-	for (; seq <= last && ItemPointerIsValid(&ref->tids[seq]); seq++)
-	{
-		HeapTupleData tuple;
-		Buffer		buffer;
-		const char *wrong;
-
-		CHECK_FOR_INTERRUPTS();
-		tuple.t_self = ref->tids[seq];
-		if (!heap_fetch(toast, snapshot, &tuple, &buffer, false))
-			break;
-		wrong = hb_toast_copy_row(RelationGetDescr(toast), &tuple, ref, seq, off, len, dst);
-		ReleaseBuffer(buffer);
-		if (wrong != NULL)
-			break;
-	}
+	seq = hb_toast_fetch(toast, ref, snapshot, first, last, off, len, dst);
 	if (seq <= last)
 		hb_toast_scan(r, piece, ref, toast, snapshot, seq, last, off, len, dst);
 	table_close(toast, NoLock);
