@@ -156,6 +156,7 @@ free_values(HbReader *r, HbValues *v)
 		hb_free(r->mem, (void *) v->pool.old[i].data);
 	hb_free(r->mem, v->pool.old);
 	hb_free(r->mem, v->pool.block);
+	hb_free(r->mem, v->offs);
 	hb_free(r->mem, v->index);
 	hb_free(r->mem, v->subs);
 	hb_free(r->mem, v->edge);

@@ -70,8 +70,8 @@ typedef struct HbValues
 	uint32_t	page;
 	HbPool		pool;
 	const uint8_t *groups[HB_PAGE_ROWS / HB_GROUP_ROWS];	/* FIXED */
-	uint64_t	offs[HB_PAGE_ROWS + 1]; /* VAR: sums of lengths */
-	uint32_t	lens[HB_PAGE_ROWS];
+	uint64_t   *offs;			/* VAR: sums of lengths, rows + 1 */
+	uint32_t   *lens;
 	uint8_t    *index;			/* VAR: the page index, once loaded */
 	uint32_t	first_off;		/* of the page's first value in its sub-block */
 	HbSub	   *subs;			/* those of the page */

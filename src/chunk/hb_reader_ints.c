@@ -249,7 +249,7 @@ bool
 hb_intcol_decoded(HbReader *r, HbIntCol *ic, uint32_t page, const int64_t **out)
 {
 	if (ic->decoded == NULL)
-		ic->decoded = hb_alloc(r->mem, sizeof(int64_t) * HB_PAGE_ROWS);
+		ic->decoded = hb_alloc(r->mem, sizeof(int64_t) * hb_page_rows(ic->d->n, 0));
 	if (ic->decoded_page != page)
 	{
 		ic->decoded_page = HB_NO_PAGE;

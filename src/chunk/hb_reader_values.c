@@ -273,6 +273,14 @@ var_page(HbReader *r, int src, HbValues *v, uint32_t page)
 	pool_reset(r, &v->pool);
 	v->nsubs = 0;
 	v->first_off = 0;
+	if (v->offs == NULL)
+	{
+		/* a small chunk has small pages */
+		uint32_t	most = hb_page_rows(r->dir.nrows, 0);
+
+		v->offs = hb_alloc(r->mem, (sizeof(uint64_t) + sizeof(uint32_t)) * ((size_t) most + 1));
+		v->lens = (uint32_t *) (v->offs + most + 1);
+	}
 	if (!hb_intcol_page32(r, &c->ints, page, (uint32_t) d->ints.max, v->lens))
 		return false;
 	for (i = 0; i < rows; i++)
