@@ -163,7 +163,8 @@ find_hash_leaf(HbScan *scan)
 		HbNode	   *node = root->kind == HB_NODE_AND ? root->children[i] : root;
 		HbLeaf	   *leaf = node->leaf;
 
-		if (node->kind == HB_NODE_LEAF && !leaf->is_null && !leaf->by_datum &&
+		if (node->kind == HB_NODE_LEAF && !leaf->is_null &&
+			!leaf->negated && !leaf->exotic &&
 			leaf->phys == HB_PHYS_BYTES && leaf->bytes.kind == HB_FORM_SET &&
 			leaf->bytes.set.n <= HB_CANDIDATE_VALUES &&
 			scan->table->columns[leaf->column].hash_index)
