@@ -7,6 +7,7 @@
  */
 #include "chunk/hb_builder_int.h"
 #include "codec/hb_dict.h"
+#include "codec/hb_hash.h"
 
 #define ROWS_FIRST		64
 #define CHECK_FIRST		8192	/* values after which a column may turn plain */
@@ -25,6 +26,9 @@ hb_builder_create(HbMem *mem, const HbColumnSpec *cols, int ncols,
 	b->ncols = ncols;
 	b->sorted = true;
 	b->cols = hb_alloc0(b->mem, sizeof(HbBCol) * (size_t) (ncols > 0 ? ncols : 1));
+	b->pending = hb_alloc(b->mem, sizeof(HbPending) * HB_PENDING);
+	for (i = 0; i < options->nsort; i++)
+		b->sort_bytes = b->sort_bytes || cols[options->sort_cols[i]].phys != HB_PHYS_INT;
 	hb_buf_init(&b->dir, b->mem);
 	for (i = 0; i < ncols; i++)
 	{
@@ -230,10 +234,12 @@ num_to_codes(HbBuilder *b, HbBCol *c)
 static void
 leave_strip(HbBuilder *b, HbBCol *c)
 {
-	HbTab	   *old = c->tab;
+	HbTab	   *old;
 	uint8_t    *scratch = c->scratch;
 	uint32_t	i;
 
+	hb_builder_flush(b);
+	old = c->tab;
 	/* from now on values are held as they are */
 	c->strips = false;
 	c->scratch = NULL;
@@ -242,7 +248,6 @@ leave_strip(HbBuilder *b, HbBCol *c)
 		uint32_t	width = c->spec.width;
 
 		c->tab = tab_for(b, c);
-		c->last_code = 0;
 		for (i = 0; i < c->n; i++)
 		{
 			const HbTabEntry *e;
@@ -251,7 +256,7 @@ leave_strip(HbBuilder *b, HbBCol *c)
 
 			if (c->codes[i] == 0)
 				continue;
-			e = &old->entries[c->codes[i]];
+			e = old->entries[c->codes[i]];
 			memset(scratch, 0, width - e->len);
 			memcpy(scratch + width - e->len, e->data, e->len);
 			v.data = scratch;
@@ -282,7 +287,7 @@ hb_bcol_to_plain(HbBuilder *b, HbBCol *c)
 			c->lens[i] = 0;
 			continue;
 		}
-		e = &c->tab->entries[c->codes[i]];
+		e = c->tab->entries[c->codes[i]];
 		if (c->strips)
 		{
 			pad = c->spec.width - e->len;
@@ -297,7 +302,6 @@ hb_bcol_to_plain(HbBuilder *b, HbBCol *c)
 	}
 	hb_free(b->mem, c->codes);
 	c->codes = NULL;
-	c->last_code = 0;
 	if (c->tab->domain == 0)
 	{
 		/* nobody else's: free it */
@@ -337,8 +341,58 @@ hb_bcol_to_codes(HbBuilder *b, HbBCol *c)
 	hb_free(b->mem, c->lens);
 	c->ptrs = NULL;
 	c->lens = NULL;
-	c->last_code = 0;
 	c->check_at = UINT32_MAX;
+}
+
+/*
+ * Once in a while: should the column be held as plain values?  The share of
+ * new ones falls as rows come, so be sure early on.
+ */
+static void
+col_check(HbBuilder *b, HbBCol *c)
+{
+	uint32_t	most = c->adds / 100 * (c->adds < 4 * CHECK_FIRST ? 92 : 84);
+
+	if (c->hold != HB_HOLD_CODES || c->adds < c->check_at)
+		return;
+	if (c->news > most)
+		hb_bcol_to_plain(b, c);
+	else
+		c->check_at = c->adds * 2;
+}
+
+void
+hb_builder_flush(HbBuilder *b)
+{
+	uint32_t	n = b->npending;
+	uint32_t	i;
+	int			k;
+
+	if (n == 0)
+		return;
+	for (i = 0; i < n; i++)
+	{
+		const HbPending *p = &b->pending[i];
+		const HbTab *tab = p->col->tab;
+		uint64_t	slot = tab->slots[p->hash & (tab->nslots - 1)];
+
+		if (slot != 0)
+			__builtin_prefetch((const void *) (uintptr_t) (slot & HB_TAB_POINTER));
+	}
+	for (i = 0; i < n; i++)
+	{
+		const HbPending *p = &b->pending[i];
+		HbBCol	   *c = p->col;
+		HbSlice		v = {p->data, p->len};
+		bool		fresh;
+
+		c->codes[p->row] = hb_tab_put(c->tab, p->hash, v, &fresh);
+		c->adds++;
+		c->news += fresh;
+	}
+	b->npending = 0;
+	for (k = 0; k < b->ncols; k++)
+		col_check(b, &b->cols[k]);
 }
 
 void
@@ -363,7 +417,11 @@ hb_builder_add_bytes(HbBuilder *b, int col, const void *data, uint32_t len)
 	if (c->strips && len != c->spec.width)
 		leave_strip(b, c);
 	if (c->hold == HB_HOLD_CODES && len > HB_DICT_MAX_VALUE)
-		hb_bcol_to_plain(b, c);
+	{
+		hb_builder_flush(b);
+		if (c->hold == HB_HOLD_CODES)
+			hb_bcol_to_plain(b, c);
+	}
 	if (c->hold == HB_HOLD_PLAIN)
 	{
 		c->ptrs[c->n] = hb_arena_put(&c->arena, data, len);
@@ -374,33 +432,32 @@ hb_builder_add_bytes(HbBuilder *b, int col, const void *data, uint32_t len)
 	v.len = len;
 	if (c->strips)
 		v = hb_dict_strip(v);
-	c->adds++;
-	if (c->last_code != 0)
+	if (v.len <= HB_PENDING_LEN)
 	{
-		const HbTabEntry *e = &c->tab->entries[c->last_code];
+		HbPending  *p = &b->pending[b->npending++];
 
-		if (e->len == v.len && (v.len == 0 || memcmp(e->data, v.data, v.len) == 0))
-		{
-			c->codes[c->n++] = c->last_code;
-			return;
-		}
+		p->col = c;
+		p->row = c->n++;
+		p->hash = (uint32_t) hb_hash64(v.data, v.len);
+		p->len = v.len;
+		if (v.len > 0)
+			memcpy(p->data, v.data, v.len);
+		__builtin_prefetch(&c->tab->slots[p->hash & (c->tab->nslots - 1)]);
+		if (b->npending == HB_PENDING)
+			hb_builder_flush(b);
 	}
+	else
 	{
 		bool		fresh;
 
-		c->last_code = hb_tab_add(c->tab, v, &fresh);
+		c->codes[c->n++] = hb_tab_add(c->tab, v, &fresh);
+		c->adds++;
 		c->news += fresh;
-		c->codes[c->n++] = c->last_code;
-	}
-	if (c->adds >= c->check_at)
-	{
-		/* the share of new values falls as rows come: be sure early on */
-		uint32_t	most = c->adds / 100 * (c->adds < 4 * CHECK_FIRST ? 92 : 84);
-
-		if (c->news > most)
-			hb_bcol_to_plain(b, c);
-		else
-			c->check_at = c->adds * 2;
+		if (c->adds >= c->check_at)
+		{
+			hb_builder_flush(b);
+			col_check(b, c);
+		}
 	}
 }
 
@@ -409,6 +466,8 @@ hb_builder_end_row(HbBuilder *b)
 {
 	uint32_t	row = b->nrows++;
 
+	if (b->sort_bytes && b->sorted)
+		hb_builder_flush(b);
 	if (row > 0 && b->sorted && b->options.nsort > 0)
 		b->sorted = hb_builder_compare(b, row - 1, row) <= 0;
 }
@@ -440,7 +499,7 @@ hb_bcol_bytes(const HbBCol *c, uint32_t row, HbSlice *value)
 	}
 	if (c->codes[row] == 0)
 		return false;
-	e = &c->tab->entries[c->codes[row]];
+	e = c->tab->entries[c->codes[row]];
 	value->data = e->data;
 	value->len = e->len;
 	if (c->strips && e->len < c->spec.width)
@@ -480,6 +539,7 @@ hb_builder_get_bytes(const HbBuilder *b, int col, uint32_t row, HbSlice *value)
 		value->len = hb_num_put(c->ints[row], c->scratch);
 		return true;
 	}
+	hb_builder_flush((HbBuilder *) b);
 	return hb_bcol_bytes(c, row, value);
 }
 
@@ -538,11 +598,13 @@ void
 hb_builder_drop(HbBuilder *b, uint32_t nrows)
 {
 	uint32_t	keep = b->nrows - nrows;
-	HbTab	   *old = b->tabs;
+	HbTab	   *old;
 	int			i;
 
 	if (nrows == 0)
 		return;
+	hb_builder_flush(b);
+	old = b->tabs;
 	b->tabs = NULL;
 	for (i = 0; i < b->ncols; i++)
 	{
@@ -551,7 +613,6 @@ hb_builder_drop(HbBuilder *b, uint32_t nrows)
 		uint32_t	r;
 
 		c->derived = 0;
-		c->last_code = 0;
 		c->adds = c->news = 0;
 		c->check_at = CHECK_FIRST;
 		if (c->hold == HB_HOLD_CODES || c->tab != NULL)
@@ -577,8 +638,8 @@ hb_builder_drop(HbBuilder *b, uint32_t nrows)
 				c->codes[r] = 0;
 				if (code == 0)
 					continue;
-				v.data = old_tab->entries[code].data;
-				v.len = old_tab->entries[code].len;
+				v.data = old_tab->entries[code]->data;
+				v.len = old_tab->entries[code]->len;
 				c->codes[r] = hb_tab_add(c->tab, v, &fresh);
 				c->adds++;
 				c->news += fresh;
@@ -640,6 +701,7 @@ hb_builder_free(HbBuilder *b)
 		hb_arena_free(&c->arena);
 	}
 	hb_free(b->mem, b->cols);
+	hb_free(b->mem, b->pending);
 	hb_buf_free(&b->dir);
 	hb_free(&outer, b);
 }

@@ -10,6 +10,7 @@
 #include "codec/hb_lists.h"
 
 #define SLICE_BYTES		2048	/* about as many in a slice */
+#define AHEAD			16		/* entries asked for in advance */
 
 static uint32_t
 count_bits(const uint64_t *bits, uint32_t words)
@@ -42,7 +43,7 @@ mark_used(HbWriter *w, HbWCol *wc)
 		if (code == 0)
 			nulls++;
 		else
-			wc->bytes += c->tab->entries[code].len;
+			wc->bytes += c->tab->entries[code]->len;
 	}
 	wc->used[0] &= ~UINT64_C(1);
 	wc->desc->null_count = nulls;
@@ -53,7 +54,7 @@ mark_used(HbWriter *w, HbWCol *wc)
 
 		while (word != 0)
 		{
-			bytes += c->tab->entries[i * 64 + (uint32_t) __builtin_ctzll(word)].len;
+			bytes += c->tab->entries[i * 64 + (uint32_t) __builtin_ctzll(word)]->len;
 			word &= word - 1;
 		}
 	}
@@ -217,7 +218,7 @@ hb_write_judge_dicts(HbWriter *w)
 typedef struct SortEntry
 {
 	uint64_t	key;
-	uint32_t	code;			/* provisional */
+	const HbTabEntry *e;
 } SortEntry;
 
 /* Insertion sort of entries whose keys are equal, or of few. */
@@ -229,12 +230,12 @@ sort_few(SortEntry *e, uint32_t n, const HbTab *tab)
 	for (i = 1; i < n; i++)
 	{
 		SortEntry	x = e[i];
-		HbSlice		v = {tab->entries[x.code].data, tab->entries[x.code].len};
+		HbSlice		v = {x.e->data, x.e->len};
 		uint32_t	j = i;
 
 		while (j > 0)
 		{
-			HbSlice		u = {tab->entries[e[j - 1].code].data, tab->entries[e[j - 1].code].len};
+			HbSlice		u = {e[j - 1].e->data, e[j - 1].e->len};
 
 			if (e[j - 1].key < x.key ||
 				(e[j - 1].key == x.key && hb_dict_cmp(u, v, tab->stripped) <= 0))
@@ -264,8 +265,8 @@ sort_ties(SortEntry *e, SortEntry *tmp, uint32_t n, const HbTab *tab)
 	sort_ties(e + half, tmp, n - half, tab);
 	while (i < half && j < n)
 	{
-		HbSlice		u = {tab->entries[e[i].code].data, tab->entries[e[i].code].len};
-		HbSlice		v = {tab->entries[e[j].code].data, tab->entries[e[j].code].len};
+		HbSlice		u = {e[i].e->data, e[i].e->len};
+		HbSlice		v = {e[j].e->data, e[j].e->len};
 
 		tmp[k++] = hb_dict_cmp(u, v, tab->stripped) <= 0 ? e[i++] : e[j++];
 	}
@@ -359,23 +360,30 @@ put_fences(HbWriter *w, uint16_t owner, const HbDictDesc *d, const uint64_t *key
 	}
 }
 
-/* The filter's blocks from all values. */
+/* The filter's blocks from all values, in the order in which they lie. */
 static void
-put_filter(HbWriter *w, uint16_t owner, const HbDictDesc *d, const SortEntry *e, const HbTab *tab)
+put_filter(HbWriter *w, uint16_t owner, const HbWDict *wd)
 {
+	const HbDictDesc *d = &wd->desc;
+	uint32_t	words = wd->tab->n / 64 + 1;
 	uint8_t    *blocks;
 	uint32_t	i;
 
 	if (d->filter_blocks == 0)
 		return;
 	blocks = hb_alloc0(w->mem, (size_t) d->filter_blocks * HB_FILTER_BLOCK);
-	for (i = 0; i < d->n; i++)
+	for (i = 0; i < words; i++)
 	{
-		const HbTabEntry *t = &tab->entries[e[i].code];
-		uint64_t	hash = hb_hash64(t->data, t->len);
+		uint64_t	word = wd->used[i];
 
-		hb_filter_add(blocks + (size_t) hb_filter_block_of(hash, d->filter_blocks) * HB_FILTER_BLOCK,
-					  hash);
+		for (; word != 0; word &= word - 1)
+		{
+			const HbTabEntry *t = wd->tab->entries[i * 64 + (uint32_t) __builtin_ctzll(word)];
+			uint64_t	hash = hb_hash64(t->data, t->len);
+
+			hb_filter_add(blocks + (size_t) hb_filter_block_of(hash, d->filter_blocks) *
+						  HB_FILTER_BLOCK, hash);
+		}
 	}
 	for (i = 0; i < d->filter_blocks; i++)
 		hb_out_part(&w->out, blocks + (size_t) i * HB_FILTER_BLOCK, HB_FILTER_BITS / 8, owner,
@@ -408,10 +416,10 @@ put_dict(HbWriter *w, int index)
 
 		for (; word != 0; word &= word - 1)
 		{
-			uint32_t	code = i * 64 + (uint32_t) __builtin_ctzll(word);
-			HbSlice		v = {tab->entries[code].data, tab->entries[code].len};
+			const HbTabEntry *t = tab->entries[i * 64 + (uint32_t) __builtin_ctzll(word)];
+			HbSlice		v = {t->data, t->len};
 
-			e[k].code = code;
+			e[k].e = t;
 			e[k++].key = hb_dict_key(v, tab->stripped);
 			total += v.len;
 			if (width == UINT32_MAX)
@@ -443,9 +451,6 @@ put_dict(HbWriter *w, int index)
 
 	wd->map = hb_alloc(w->mem, sizeof(uint32_t) * (tab->n + 1));
 	wd->map[0] = 0;
-	for (i = 0; i < n; i++)
-		wd->map[e[i].code] = i + 1;
-
 	hb_buf_init(&slices, w->mem);
 	keys = hb_alloc(w->mem, sizeof(uint64_t) * d->nslices);
 	ends = hb_alloc(w->mem, sizeof(uint32_t) * d->nslices);
@@ -459,8 +464,12 @@ put_dict(HbWriter *w, int index)
 
 		for (k = 0; k < count; k++)
 		{
-			values[k].data = tab->entries[e[first + k].code].data;
-			values[k].len = tab->entries[e[first + k].code].len;
+			/* sorted, entries lie anywhere: ask for them before they are used */
+			if (first + k + AHEAD < n)
+				__builtin_prefetch(e[first + k + AHEAD].e);
+			wd->map[e[first + k].e->code] = first + k + 1;
+			values[k].data = e[first + k].e->data;
+			values[k].len = e[first + k].e->len;
 		}
 		keys[i] = e[first].key;
 		hb_dict_slice_put(&slices, values, count, tab->stripped);
@@ -471,7 +480,7 @@ put_dict(HbWriter *w, int index)
 	}
 	d->slices_len = slices.len;
 	put_fences(w, (uint16_t) index, d, keys, ends);
-	put_filter(w, (uint16_t) index, d, e, tab);
+	put_filter(w, (uint16_t) index, wd);
 	hb_out_put(&w->out, slices.data, slices.len);
 	hb_buf_free(&slices);
 	hb_free(w->mem, keys);

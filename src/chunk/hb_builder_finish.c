@@ -359,6 +359,7 @@ hb_builder_finish(HbBuilder *b, uint32_t nrows, uint64_t chunk_id,
 		hb_error_set(error, HB_ERR_LIMIT, "chunk", -1, -1, "rows are not sorted");
 		return false;
 	}
+	hb_builder_flush(b);
 	w = hb_alloc0(b->mem, sizeof(HbWriter));
 	w->b = b;
 	w->mem = b->mem;

@@ -32,17 +32,23 @@ typedef struct HbArena
 } HbArena;
 
 extern void hb_arena_init(HbArena *arena, HbMem *mem);
+extern uint8_t *hb_arena_room(HbArena *arena, size_t len);
 extern uint8_t *hb_arena_put(HbArena *arena, const void *data, size_t len);
 extern void hb_arena_free(HbArena *arena);
 
 typedef struct HbTabEntry
 {
-	const uint8_t *data;
-	uint32_t	len;
 	uint32_t	hash;
+	uint32_t	code;
+	uint32_t	len;
+	uint8_t		data[];
 } HbTabEntry;
 
-/* Distinct values with provisional codes 1..n, in order of arrival. */
+/*
+ * Distinct values with provisional codes 1..n, in order of arrival.  A slot
+ * is a pointer with 16 bits of the hash in its unused upper bits, so that a
+ * value which is there costs two cache lines: its slot and its entry.
+ */
 typedef struct HbTab
 {
 	struct HbTab *next;			/* all tables of the builder */
@@ -51,14 +57,17 @@ typedef struct HbTab
 	bool		stripped;		/* without leading zero bytes */
 	uint32_t	n;
 	uint32_t	cap;
-	HbTabEntry *entries;		/* [code] */
-	uint64_t   *slots;			/* hash << 32 | code, 0 free */
+	HbTabEntry **entries;		/* [code] */
+	uint64_t   *slots;			/* 0: free */
 	uint32_t	nslots;			/* power of two */
 	HbArena		arena;
 } HbTab;
 
+#define HB_TAB_POINTER	((UINT64_C(1) << 48) - 1)
+
 extern HbTab *hb_tab_create(HbMem *mem, uint8_t domain, bool stripped);
 extern uint32_t hb_tab_add(HbTab *tab, HbSlice value, bool *fresh);
+extern uint32_t hb_tab_put(HbTab *tab, uint32_t hash, HbSlice value, bool *fresh);
 extern void hb_tab_free(HbTab *tab);
 
 typedef enum HbHold
@@ -78,7 +87,6 @@ typedef struct HbBCol
 	uint64_t   *nulls;			/* HOLD_INT: bit set where NULL; or no array */
 	uint32_t   *codes;			/* HOLD_CODES; 0 is NULL */
 	HbTab	   *tab;
-	uint32_t	last_code;
 	uint32_t	adds;			/* values added as codes */
 	uint32_t	news;			/* of them, those that were new in the table */
 	uint32_t	check_at;		/* adds at which to look whether it repeats */
@@ -88,6 +96,22 @@ typedef struct HbBCol
 	bool		strips;			/* codes stand for values without leading zeros */
 	uint8_t    *scratch;		/* a value restored to its width, or a number */
 } HbBCol;
+
+/*
+ * Values that wait for their code.  Looking up one by one would wait for
+ * memory twice each; a batch waits for all at once.
+ */
+#define HB_PENDING		64
+#define HB_PENDING_LEN	64		/* longer values are looked up at once */
+
+typedef struct HbPending
+{
+	HbBCol	   *col;
+	uint32_t	row;
+	uint32_t	hash;
+	uint32_t	len;
+	uint8_t		data[HB_PENDING_LEN];
+} HbPending;
 
 struct HbBuilder
 {
@@ -101,6 +125,9 @@ struct HbBuilder
 	bool		sorted;
 	HbBCol	   *cols;
 	HbTab	   *tabs;
+	HbPending  *pending;
+	uint32_t	npending;
+	bool		sort_bytes;		/* the sort key has a column of byte strings */
 	HbBuf		dir;			/* of the last finish */
 };
 
@@ -112,6 +139,9 @@ hb_bcol_int_null(const HbBCol *c, uint32_t row)
 {
 	return row >= c->n || (c->nulls != NULL && ((c->nulls[row / 64] >> (row % 64)) & 1));
 }
+
+/* Gives all waiting values their codes; before anybody looks at codes. */
+extern void hb_builder_flush(HbBuilder *b);
 
 /* Fills a column with NULLs up to n rows. */
 extern void hb_bcol_pad(HbBuilder *b, HbBCol *c, uint32_t n);

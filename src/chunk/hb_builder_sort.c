@@ -161,6 +161,7 @@ hb_builder_sort(HbBuilder *b)
 
 	if (b->sorted || n < 2)
 		return;
+	hb_builder_flush(b);
 	perm = hb_alloc(b->mem, sizeof(uint32_t) * n);
 	other = hb_alloc(b->mem, sizeof(uint32_t) * n);
 	ends = hb_alloc(b->mem, sizeof(uint32_t) * n);
@@ -184,10 +185,7 @@ hb_builder_sort(HbBuilder *b)
 	hb_free(b->mem, other);
 	hb_free(b->mem, ends);
 	for (k = 0; k < b->ncols; k++)
-	{
 		permute(b, &b->cols[k], perm);
-		b->cols[k].last_code = 0;
-	}
 	hb_free(b->mem, perm);
 	b->sorted = true;
 }

@@ -3,7 +3,7 @@
  *		Arenas, and tables of distinct values with provisional codes.
  *
  * A table is open addressing with linear probing, at most half full; a slot
- * keeps 32 bits of the hash so that a value is compared once.
+ * keeps 16 bits of the hash so that few values are compared in vain.
  */
 #include "chunk/hb_builder_int.h"
 #include "codec/hb_hash.h"
@@ -22,9 +22,9 @@ hb_arena_init(HbArena *arena, HbMem *mem)
 	arena->block_size = ARENA_FIRST;
 }
 
-/* Copies len bytes; the result is never NULL, also for none. */
+/* Room for len bytes; never NULL, also for none. */
 uint8_t *
-hb_arena_put(HbArena *arena, const void *data, size_t len)
+hb_arena_room(HbArena *arena, size_t len)
 {
 	uint8_t    *p;
 
@@ -32,33 +32,32 @@ hb_arena_put(HbArena *arena, const void *data, size_t len)
 	{
 		HbArenaBlock *block;
 		size_t		size = arena->block_size;
+		bool		alone = len >= size / 4;
 
-		if (len >= size / 4)
-		{
-			/* a block of its own, so that the open one is not wasted */
-			block = hb_alloc(arena->mem, sizeof(HbArenaBlock) + len + 1);
-			block->next = arena->blocks;
-			arena->blocks = block;
-			p = (uint8_t *) (block + 1);
-			if (len > 0)
-				memcpy(p, data, len);
-			if (arena->block_size < ARENA_LARGEST)
-				arena->block_size *= 2;
-			return p;
-		}
-		block = hb_alloc(arena->mem, sizeof(HbArenaBlock) + size);
+		/* a large value has a block of its own; the open one is not wasted */
+		block = hb_alloc(arena->mem, sizeof(HbArenaBlock) + (alone ? len + 1 : size));
 		block->next = arena->blocks;
 		arena->blocks = block;
-		arena->p = (uint8_t *) (block + 1);
-		arena->left = size;
 		if (arena->block_size < ARENA_LARGEST)
 			arena->block_size *= 2;
+		if (alone)
+			return (uint8_t *) (block + 1);
+		arena->p = (uint8_t *) (block + 1);
+		arena->left = size;
 	}
 	p = arena->p;
-	if (len > 0)
-		memcpy(p, data, len);
 	arena->p += len;
 	arena->left -= len;
+	return p;
+}
+
+uint8_t *
+hb_arena_put(HbArena *arena, const void *data, size_t len)
+{
+	uint8_t    *p = hb_arena_room(arena, len);
+
+	if (len > 0)
+		memcpy(p, data, len);
 	return p;
 }
 
@@ -77,6 +76,27 @@ hb_arena_free(HbArena *arena)
 	arena->block_size = ARENA_FIRST;
 }
 
+/* Entries are allocated in multiples of four bytes, which keeps them aligned. */
+static HbTabEntry *
+entry_new(HbTab *tab, uint32_t hash, HbSlice value)
+{
+	size_t		size = (sizeof(HbTabEntry) + value.len + 3) & ~(size_t) 3;
+	HbTabEntry *e = (HbTabEntry *) hb_arena_room(&tab->arena, size);
+
+	e->hash = hash;
+	e->code = tab->n;
+	e->len = value.len;
+	if (value.len > 0)
+		memcpy(e->data, value.data, value.len);
+	return e;
+}
+
+static inline uint64_t
+slot_make(const HbTabEntry *e)
+{
+	return ((uint64_t) (e->hash >> 16) << 48) | ((uint64_t) (uintptr_t) e & HB_TAB_POINTER);
+}
+
 HbTab *
 hb_tab_create(HbMem *mem, uint8_t domain, bool stripped)
 {
@@ -87,75 +107,70 @@ hb_tab_create(HbMem *mem, uint8_t domain, bool stripped)
 	tab->stripped = stripped;
 	hb_arena_init(&tab->arena, mem);
 	tab->cap = TAB_FIRST;
-	tab->entries = hb_alloc(mem, sizeof(HbTabEntry) * tab->cap);
-	memset(&tab->entries[0], 0, sizeof(HbTabEntry));
+	tab->entries = hb_alloc(mem, sizeof(HbTabEntry *) * tab->cap);
+	tab->entries[0] = NULL;
 	tab->nslots = 2 * TAB_FIRST;
 	tab->slots = hb_alloc0(mem, sizeof(uint64_t) * tab->nslots);
 	return tab;
 }
 
 static void
+slot_insert(HbTab *tab, const HbTabEntry *e)
+{
+	uint32_t	mask = tab->nslots - 1;
+	uint32_t	s = e->hash & mask;
+
+	while (tab->slots[s] != 0)
+		s = (s + 1) & mask;
+	tab->slots[s] = slot_make(e);
+}
+
+static void
 tab_grow(HbTab *tab)
 {
-	uint32_t	mask;
 	uint32_t	i;
 
 	tab->cap *= 2;
-	tab->entries = hb_realloc(tab->mem, tab->entries, sizeof(HbTabEntry) * tab->cap);
+	tab->entries = hb_realloc(tab->mem, tab->entries, sizeof(HbTabEntry *) * tab->cap);
 	hb_free(tab->mem, tab->slots);
 	tab->nslots *= 2;
 	tab->slots = hb_alloc0(tab->mem, sizeof(uint64_t) * tab->nslots);
-	mask = tab->nslots - 1;
 	for (i = 1; i <= tab->n; i++)
-	{
-		uint32_t	hash = tab->entries[i].hash;
-		uint32_t	s = hash & mask;
-
-		while (tab->slots[s] != 0)
-			s = (s + 1) & mask;
-		tab->slots[s] = ((uint64_t) hash << 32) | i;
-	}
+		slot_insert(tab, tab->entries[i]);
 }
 
 /* The provisional code of a value, which is copied when it is new. */
 uint32_t
-hb_tab_add(HbTab *tab, HbSlice value, bool *fresh)
+hb_tab_put(HbTab *tab, uint32_t hash, HbSlice value, bool *fresh)
 {
-	uint32_t	hash = (uint32_t) hb_hash64(value.data, value.len);
 	uint32_t	mask = tab->nslots - 1;
 	uint32_t	s = hash & mask;
 	HbTabEntry *e;
 
 	*fresh = false;
-	while (tab->slots[s] != 0)
+	for (; tab->slots[s] != 0; s = (s + 1) & mask)
 	{
-		if ((uint32_t) (tab->slots[s] >> 32) == hash)
-		{
-			uint32_t	code = (uint32_t) tab->slots[s];
-
-			e = &tab->entries[code];
-			if (e->len == value.len &&
-				(value.len == 0 || memcmp(e->data, value.data, value.len) == 0))
-				return code;
-		}
-		s = (s + 1) & mask;
+		if ((tab->slots[s] >> 48) != hash >> 16)
+			continue;
+		e = (HbTabEntry *) (uintptr_t) (tab->slots[s] & HB_TAB_POINTER);
+		if (e->hash == hash && e->len == value.len &&
+			(value.len == 0 || memcmp(e->data, value.data, value.len) == 0))
+			return e->code;
 	}
 	*fresh = true;
 	if (tab->n + 1 >= tab->cap)
-	{
 		tab_grow(tab);
-		mask = tab->nslots - 1;
-		s = hash & mask;
-		while (tab->slots[s] != 0)
-			s = (s + 1) & mask;
-	}
 	tab->n++;
-	e = &tab->entries[tab->n];
-	e->data = hb_arena_put(&tab->arena, value.data, value.len);
-	e->len = value.len;
-	e->hash = hash;
-	tab->slots[s] = ((uint64_t) hash << 32) | tab->n;
+	e = entry_new(tab, hash, value);
+	tab->entries[tab->n] = e;
+	slot_insert(tab, e);
 	return tab->n;
+}
+
+uint32_t
+hb_tab_add(HbTab *tab, HbSlice value, bool *fresh)
+{
+	return hb_tab_put(tab, (uint32_t) hb_hash64(value.data, value.len), value, fresh);
 }
 
 void
