@@ -10,6 +10,7 @@
 #include "codec/hb_hash.h"
 
 #define ROWS_FIRST		64
+#define NUM_ROOM		9		/* bytes of an int64 in "num" form */
 #define CHECK_FIRST		8192	/* values after which a column may turn plain */
 
 HbBuilder *
@@ -43,10 +44,7 @@ hb_builder_create(HbMem *mem, const HbColumnSpec *cols, int ncols,
 		{
 			c->hold = cols[i].hash_index ? HB_HOLD_PLAIN : HB_HOLD_CODES;
 			if (cols[i].width > 0 && cols[i].width <= HB_DICT_MAX_STRIP)
-			{
 				c->strips = true;
-				c->scratch = hb_alloc(b->mem, cols[i].width);
-			}
 		}
 	}
 	return b;
@@ -57,16 +55,26 @@ static HbTab *
 tab_for(HbBuilder *b, const HbBCol *c)
 {
 	HbTab	   *tab;
+	uint16_t	width = c->strips ? c->spec.width : 0;
 
 	if (c->spec.domain != 0)
 	{
+		int			i;
+
 		for (tab = b->tabs; tab != NULL; tab = tab->next)
 		{
 			if (tab->domain == c->spec.domain && tab->stripped == c->strips)
 				return tab;
 		}
+		for (i = 0; i < b->ncols && c->strips; i++)
+		{
+			const HbBCol *o = &b->cols[i];
+
+			if (o->strips && o->spec.domain == c->spec.domain && o->spec.width > width)
+				width = o->spec.width;
+		}
 	}
-	tab = hb_tab_create(b->mem, c->spec.domain, c->strips);
+	tab = hb_tab_create(b->mem, c->spec.domain, width);
 	tab->next = b->tabs;
 	b->tabs = tab;
 	return tab;
@@ -78,6 +86,9 @@ col_room(HbBuilder *b, HbBCol *c, uint32_t old_cap)
 {
 	size_t		n = b->cap;
 
+	/* what was read back is valid until now */
+	hb_free(b->mem, c->nums);
+	c->nums = NULL;
 	switch (c->hold)
 	{
 		case HB_HOLD_INT:
@@ -235,14 +246,12 @@ static void
 leave_strip(HbBuilder *b, HbBCol *c)
 {
 	HbTab	   *old;
-	uint8_t    *scratch = c->scratch;
 	uint32_t	i;
 
 	hb_builder_flush(b);
 	old = c->tab;
 	/* from now on values are held as they are */
 	c->strips = false;
-	c->scratch = NULL;
 	if (c->hold == HB_HOLD_CODES)
 	{
 		uint32_t	width = c->spec.width;
@@ -250,21 +259,38 @@ leave_strip(HbBuilder *b, HbBCol *c)
 		c->tab = tab_for(b, c);
 		for (i = 0; i < c->n; i++)
 		{
-			const HbTabEntry *e;
 			HbSlice		v;
 			bool		fresh;
 
 			if (c->codes[i] == 0)
 				continue;
-			e = old->entries[c->codes[i]];
-			memset(scratch, 0, width - e->len);
-			memcpy(scratch + width - e->len, e->data, e->len);
-			v.data = scratch;
+			v.data = old->entries[c->codes[i]]->data + old->width - width;
 			v.len = width;
 			c->codes[i] = hb_tab_add(c->tab, v, &fresh);
 		}
 	}
-	hb_free(b->mem, scratch);
+}
+
+/* A code's value in the column's own form; false for NULL. */
+static inline bool
+code_value(const HbBCol *c, uint32_t code, HbSlice *value)
+{
+	const HbTabEntry *e;
+
+	if (code == 0)
+		return false;
+	e = c->tab->entries[code];
+	if (c->strips)
+	{
+		value->data = e->data + c->tab->width - c->spec.width;
+		value->len = c->spec.width;
+	}
+	else
+	{
+		value->data = e->data;
+		value->len = e->len;
+	}
+	return true;
 }
 
 void
@@ -277,28 +303,12 @@ hb_bcol_to_plain(HbBuilder *b, HbBCol *c)
 	col_room(b, c, 0);
 	for (i = 0; i < n; i++)
 	{
-		const HbTabEntry *e;
-		uint32_t	pad = 0;
-		uint8_t    *p;
+		HbSlice		v = {NULL, 0};
 
-		if (c->codes[i] == 0)
-		{
-			c->ptrs[i] = NULL;
-			c->lens[i] = 0;
-			continue;
-		}
-		e = c->tab->entries[c->codes[i]];
-		if (c->strips)
-		{
-			pad = c->spec.width - e->len;
-			memset(c->scratch, 0, pad);
-			memcpy(c->scratch + pad, e->data, e->len);
-			p = hb_arena_put(&c->arena, c->scratch, c->spec.width);
-		}
-		else
-			p = hb_arena_put(&c->arena, e->data, e->len);
-		c->ptrs[i] = p;
-		c->lens[i] = e->len + pad;
+		if (code_value(c, c->codes[i], &v))
+			v.data = hb_arena_put(&c->arena, v.data, v.len);
+		c->ptrs[i] = v.data;
+		c->lens[i] = v.len;
 	}
 	hb_free(b->mem, c->codes);
 	c->codes = NULL;
@@ -487,8 +497,6 @@ hb_builder_bytes(const HbBuilder *b)
 bool
 hb_bcol_bytes(const HbBCol *c, uint32_t row, HbSlice *value)
 {
-	const HbTabEntry *e;
-
 	if (row >= c->n)
 		return false;
 	if (c->hold == HB_HOLD_PLAIN)
@@ -497,19 +505,7 @@ hb_bcol_bytes(const HbBCol *c, uint32_t row, HbSlice *value)
 		value->len = c->lens[row];
 		return value->data != NULL;
 	}
-	if (c->codes[row] == 0)
-		return false;
-	e = c->tab->entries[c->codes[row]];
-	value->data = e->data;
-	value->len = e->len;
-	if (c->strips && e->len < c->spec.width)
-	{
-		memset(c->scratch, 0, c->spec.width - e->len);
-		memcpy(c->scratch + c->spec.width - e->len, e->data, e->len);
-		value->data = c->scratch;
-		value->len = c->spec.width;
-	}
-	return true;
+	return code_value(c, c->codes[row], value);
 }
 
 bool
@@ -533,10 +529,10 @@ hb_builder_get_bytes(const HbBuilder *b, int col, uint32_t row, HbSlice *value)
 		/* a number that is held as an integer */
 		if (hb_bcol_int_null(c, row))
 			return false;
-		if (c->scratch == NULL)
-			c->scratch = hb_alloc(b->mem, 16);
-		value->data = c->scratch;
-		value->len = hb_num_put(c->ints[row], c->scratch);
+		if (c->nums == NULL)
+			c->nums = hb_alloc(b->mem, (size_t) b->cap * NUM_ROOM);
+		value->data = c->nums + (size_t) row * NUM_ROOM;
+		value->len = hb_num_put(c->ints[row], c->nums + (size_t) row * NUM_ROOM);
 		return true;
 	}
 	hb_builder_flush((HbBuilder *) b);
@@ -638,8 +634,7 @@ hb_builder_drop(HbBuilder *b, uint32_t nrows)
 				c->codes[r] = 0;
 				if (code == 0)
 					continue;
-				v.data = old_tab->entries[code]->data;
-				v.len = old_tab->entries[code]->len;
+				v = hb_tab_value(old_tab, old_tab->entries[code]);
 				c->codes[r] = hb_tab_add(c->tab, v, &fresh);
 				c->adds++;
 				c->news += fresh;
@@ -697,7 +692,7 @@ hb_builder_free(HbBuilder *b)
 		hb_free(b->mem, c->codes);
 		hb_free(b->mem, c->ptrs);
 		hb_free(b->mem, c->lens);
-		hb_free(b->mem, c->scratch);
+		hb_free(b->mem, c->nums);
 		hb_arena_free(&c->arena);
 	}
 	hb_free(b->mem, b->cols);

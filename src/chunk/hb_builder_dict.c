@@ -230,12 +230,12 @@ sort_few(SortEntry *e, uint32_t n, const HbTab *tab)
 	for (i = 1; i < n; i++)
 	{
 		SortEntry	x = e[i];
-		HbSlice		v = {x.e->data, x.e->len};
+		HbSlice		v = hb_tab_value(tab, x.e);
 		uint32_t	j = i;
 
 		while (j > 0)
 		{
-			HbSlice		u = {e[j - 1].e->data, e[j - 1].e->len};
+			HbSlice		u = hb_tab_value(tab, e[j - 1].e);
 
 			if (e[j - 1].key < x.key ||
 				(e[j - 1].key == x.key && hb_dict_cmp(u, v, tab->stripped) <= 0))
@@ -265,8 +265,8 @@ sort_ties(SortEntry *e, SortEntry *tmp, uint32_t n, const HbTab *tab)
 	sort_ties(e + half, tmp, n - half, tab);
 	while (i < half && j < n)
 	{
-		HbSlice		u = {e[i].e->data, e[i].e->len};
-		HbSlice		v = {e[j].e->data, e[j].e->len};
+		HbSlice		u = hb_tab_value(tab, e[i].e);
+		HbSlice		v = hb_tab_value(tab, e[j].e);
 
 		tmp[k++] = hb_dict_cmp(u, v, tab->stripped) <= 0 ? e[i++] : e[j++];
 	}
@@ -379,7 +379,7 @@ put_filter(HbWriter *w, uint16_t owner, const HbWDict *wd)
 		for (; word != 0; word &= word - 1)
 		{
 			const HbTabEntry *t = wd->tab->entries[i * 64 + (uint32_t) __builtin_ctzll(word)];
-			uint64_t	hash = hb_hash64(t->data, t->len);
+			uint64_t	hash = hb_hash64(hb_tab_value(wd->tab, t).data, t->len);
 
 			hb_filter_add(blocks + (size_t) hb_filter_block_of(hash, d->filter_blocks) *
 						  HB_FILTER_BLOCK, hash);
@@ -417,7 +417,7 @@ put_dict(HbWriter *w, int index)
 		for (; word != 0; word &= word - 1)
 		{
 			const HbTabEntry *t = tab->entries[i * 64 + (uint32_t) __builtin_ctzll(word)];
-			HbSlice		v = {t->data, t->len};
+			HbSlice		v = hb_tab_value(tab, t);
 
 			e[k].e = t;
 			e[k++].key = hb_dict_key(v, tab->stripped);
@@ -468,8 +468,7 @@ put_dict(HbWriter *w, int index)
 			if (first + k + AHEAD < n)
 				__builtin_prefetch(e[first + k + AHEAD].e);
 			wd->map[e[first + k].e->code] = first + k + 1;
-			values[k].data = e[first + k].e->data;
-			values[k].len = e[first + k].e->len;
+			values[k] = hb_tab_value(tab, e[first + k].e);
 		}
 		keys[i] = e[first].key;
 		hb_dict_slice_put(&slices, values, count, tab->stripped);

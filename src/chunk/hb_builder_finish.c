@@ -167,7 +167,6 @@ static bool
 is_previous(HbWriter *w, const HbBCol *c, const HbBCol *source)
 {
 	uint32_t	r;
-	uint8_t		copy[HB_MAX_FIXED];
 
 	for (r = 1; r < w->nrows; r++)
 	{
@@ -175,11 +174,6 @@ is_previous(HbWriter *w, const HbBCol *c, const HbBCol *source)
 		HbSlice		s;
 		bool		has = hb_bcol_bytes(c, r, &v);
 
-		if (has && v.data == c->scratch)
-		{
-			memcpy(copy, v.data, v.len);
-			v.data = copy;
-		}
 		if (has != hb_bcol_bytes(source, r - 1, &s))
 			return false;
 		if (has && (v.len != s.len || memcmp(v.data, s.data, v.len) != 0))
@@ -308,7 +302,6 @@ decide(HbWriter *w)
 		{
 			uint8_t    *copy;
 
-			hb_bcol_bytes(wc->col, 0, &v);
 			copy = hb_alloc(w->mem, v.len + 1);
 			memcpy(copy, v.data, v.len);
 			d->first.data = copy;

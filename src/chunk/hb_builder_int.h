@@ -40,8 +40,8 @@ typedef struct HbTabEntry
 {
 	uint32_t	hash;
 	uint32_t	code;
-	uint32_t	len;
-	uint8_t		data[];
+	uint32_t	len;			/* of the value as it is stored */
+	uint8_t		data[];			/* stripped: padded to the table's width */
 } HbTabEntry;
 
 /*
@@ -55,6 +55,7 @@ typedef struct HbTab
 	HbMem	   *mem;
 	uint8_t		domain;			/* 0: one column's own */
 	bool		stripped;		/* without leading zero bytes */
+	uint16_t	width;			/* stripped: of the widest column */
 	uint32_t	n;
 	uint32_t	cap;
 	HbTabEntry **entries;		/* [code] */
@@ -65,10 +66,20 @@ typedef struct HbTab
 
 #define HB_TAB_POINTER	((UINT64_C(1) << 48) - 1)
 
-extern HbTab *hb_tab_create(HbMem *mem, uint8_t domain, bool stripped);
+/* width: of the widest column that strips its values; 0: as they are. */
+extern HbTab *hb_tab_create(HbMem *mem, uint8_t domain, uint16_t width);
 extern uint32_t hb_tab_add(HbTab *tab, HbSlice value, bool *fresh);
 extern uint32_t hb_tab_put(HbTab *tab, uint32_t hash, HbSlice value, bool *fresh);
 extern void hb_tab_free(HbTab *tab);
+
+/* An entry's value as a dictionary stores it. */
+static inline HbSlice
+hb_tab_value(const HbTab *tab, const HbTabEntry *e)
+{
+	HbSlice		v = {e->data + (tab->width > 0 ? tab->width - e->len : 0), e->len};
+
+	return v;
+}
 
 typedef enum HbHold
 {
@@ -94,7 +105,7 @@ typedef struct HbBCol
 	uint32_t   *lens;
 	HbArena		arena;
 	bool		strips;			/* codes stand for values without leading zeros */
-	uint8_t    *scratch;		/* a value restored to its width, or a number */
+	uint8_t    *nums;			/* HOLD_INT numbers as they were read back */
 } HbBCol;
 
 /*

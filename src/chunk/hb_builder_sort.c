@@ -36,19 +36,12 @@ hb_builder_compare(const HbBuilder *b, uint32_t r1, uint32_t r2)
 			HbSlice		v2 = {NULL, 0};
 			bool		has1;
 			bool		has2;
-			uint8_t		copy[HB_MAX_WIDTH];
 			int			cmp;
 
 			if (c->hold == HB_HOLD_CODES && r1 < c->n && r2 < c->n &&
 				c->codes[r1] == c->codes[r2])
 				continue;
 			has1 = hb_bcol_bytes(c, r1, &v1);
-			/* a restored value lies in the column's scratch */
-			if (has1 && v1.data == c->scratch)
-			{
-				memcpy(copy, v1.data, v1.len);
-				v1.data = copy;
-			}
 			has2 = hb_bcol_bytes(c, r2, &v2);
 			if (!has1 || !has2)
 			{

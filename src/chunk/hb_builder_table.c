@@ -80,14 +80,16 @@ hb_arena_free(HbArena *arena)
 static HbTabEntry *
 entry_new(HbTab *tab, uint32_t hash, HbSlice value)
 {
-	size_t		size = (sizeof(HbTabEntry) + value.len + 3) & ~(size_t) 3;
+	uint32_t	pad = tab->width > 0 ? tab->width - value.len : 0;
+	size_t		size = (sizeof(HbTabEntry) + pad + value.len + 3) & ~(size_t) 3;
 	HbTabEntry *e = (HbTabEntry *) hb_arena_room(&tab->arena, size);
 
 	e->hash = hash;
 	e->code = tab->n;
 	e->len = value.len;
+	memset(e->data, 0, pad);
 	if (value.len > 0)
-		memcpy(e->data, value.data, value.len);
+		memcpy(e->data + pad, value.data, value.len);
 	return e;
 }
 
@@ -98,13 +100,14 @@ slot_make(const HbTabEntry *e)
 }
 
 HbTab *
-hb_tab_create(HbMem *mem, uint8_t domain, bool stripped)
+hb_tab_create(HbMem *mem, uint8_t domain, uint16_t width)
 {
 	HbTab	   *tab = hb_alloc0(mem, sizeof(HbTab));
 
 	tab->mem = mem;
 	tab->domain = domain;
-	tab->stripped = stripped;
+	tab->stripped = width > 0;
+	tab->width = width;
 	hb_arena_init(&tab->arena, mem);
 	tab->cap = TAB_FIRST;
 	tab->entries = hb_alloc(mem, sizeof(HbTabEntry *) * tab->cap);
@@ -154,7 +157,7 @@ hb_tab_put(HbTab *tab, uint32_t hash, HbSlice value, bool *fresh)
 			continue;
 		e = (HbTabEntry *) (uintptr_t) (tab->slots[s] & HB_TAB_POINTER);
 		if (e->hash == hash && e->len == value.len &&
-			(value.len == 0 || memcmp(e->data, value.data, value.len) == 0))
+			(value.len == 0 || memcmp(hb_tab_value(tab, e).data, value.data, value.len) == 0))
 			return e->code;
 	}
 	*fresh = true;

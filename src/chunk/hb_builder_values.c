@@ -340,8 +340,6 @@ put_bounds(HbWriter *w, HbWCol *wc)
 	{
 		uint8_t    *e = entries + (size_t) page * HB_BOUND_ENTRY;
 		uint32_t	n = hb_page_rows(w->nrows, page);
-		uint8_t		min_copy[HB_MAX_FIXED];
-		uint8_t		max_copy[HB_MAX_FIXED];
 		HbSlice		min = {NULL, 0};
 		HbSlice		max = {NULL, 0};
 		uint32_t	i;
@@ -354,23 +352,9 @@ put_bounds(HbWriter *w, HbWCol *wc)
 			if (!hb_bcol_bytes(wc->col, page * HB_PAGE_ROWS + i, &v))
 				continue;
 			if (min.data == NULL || hb_slice_cmp(v, min) < 0)
-			{
 				min = v;
-				if (v.data == wc->col->scratch)
-				{
-					memcpy(min_copy, v.data, v.len);
-					min.data = min_copy;
-				}
-			}
 			if (max.data == NULL || hb_slice_cmp(v, max) > 0)
-			{
 				max = v;
-				if (v.data == wc->col->scratch)
-				{
-					memcpy(max_copy, v.data, v.len);
-					max.data = max_copy;
-				}
-			}
 		}
 		if (min.data != NULL)
 		{

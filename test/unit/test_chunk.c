@@ -271,6 +271,14 @@ check_readback(Model *m)
 			else
 			{
 				assert_int_equal(!x->null, hb_builder_get_bytes(m->builder, c, row, &v));
+				/* both stay valid */
+				if (row > 0 && !cell(m, row - 1, c)->null)
+				{
+					HbSlice		before;
+
+					assert_true(hb_builder_get_bytes(m->builder, c, row - 1, &before));
+					assert_true(cell_is(cell(m, row - 1, c), before));
+				}
 				if (!x->null)
 					assert_true(cell_is(x, v));
 			}

@@ -70,6 +70,7 @@ test_storage(void **state)
 	model_column(&m, HB_PHYS_BYTES, 0, 32, false, false);	/* 8 the one before in 2 */
 	model_column(&m, HB_PHYS_BYTES, 0, 0, false, false);	/* 9 always empty */
 	model_column(&m, HB_PHYS_INT, 0, 0, false, false);		/* 10 derived */
+	model_column(&m, HB_PHYS_INT, 0, 0, false, false);		/* 11 a sequence */
 	m.cols[8].prev_of = 2;
 	start(&m, 5000);
 	for (i = 0; i < m.nrows; i++)
@@ -99,6 +100,7 @@ test_storage(void **state)
 			cell_bytes(cell(&m, i, 8), topic, 32);
 		cell_bytes(cell(&m, i, 9), "", 0);
 		set_int(&m, i, 10, i);
+		set_int(&m, i, 11, 40 + (int64_t) i);
 	}
 	m.builder = hb_builder_create(&test_mem, m.cols, m.ncols, &m.options);
 	for (i = 0; i < m.nrows; i++)
@@ -131,8 +133,9 @@ test_storage(void **state)
 	assert_int_equal(hb_reader_info(r, 8)->stored, HB_STORED_FIXED);
 	assert_int_equal(hb_reader_info(r, 10)->stored, HB_STORED_DERIVED);
 	assert_int_equal(hb_reader_info(r, 10)->derive_code, 17);
+	assert_int_equal(hb_reader_info(r, 11)->bytes, 0);
 	assert_int_equal(hb_reader_column(r, 12345), -1);
-	/* eleven columns in a small directory */
+	/* twelve columns in a small directory */
 	assert_true(m.dir_len < 300);
 	hb_reader_free(r);
 	model_free(&m);
@@ -325,8 +328,14 @@ test_megabytes(void **state)
 	for (i = 0; i < m.nrows; i++)
 	{
 		uint32_t	n = i % 300 < 7 ? sizes[i % 300] : 20;
-		uint8_t    *p = malloc(n + 1);
+		uint8_t    *p;
 
+		/* one that begins a page, one that is longer than any other */
+		if (i == 1024)
+			n = 2 * 1024 * 1024 + 1;
+		if (i == 2050)
+			n = 5 * 1024 * 1024;
+		p = malloc(n + 1);
 		rnd_bytes(p, n);
 		if (i % 300 == 2)
 			memset(p, 'x', n);
