@@ -64,6 +64,20 @@ SELECT nonce FROM stack.transactions WHERE hash = pg_temp.h(302);
 SELECT nonce FROM stack.transactions WHERE hash = pg_temp.h(402);
 SELECT nonce FROM stack.transactions WHERE hash = pg_temp.h(698);
 
+-- most of the chunks that it knew are gone: it begins anew
+TRUNCATE stack.transactions, stack.logs, stack.traces, stack.state_diffs;
+CALL pg_temp.fill(10000, 14999);
+SELECT nonce FROM stack.transactions WHERE hash = pg_temp.h(10001);
+SELECT nonce FROM stack.transactions WHERE hash = pg_temp.h(14998);
+TRUNCATE stack.transactions, stack.logs, stack.traces, stack.state_diffs;
+CALL pg_temp.fill(20000, 20299);
+SELECT nonce FROM stack.transactions WHERE hash = pg_temp.h(20001);
+SELECT nonce FROM stack.transactions WHERE hash = pg_temp.h(20298);
+SELECT nonce FROM stack.transactions WHERE hash = pg_temp.h(20298);
+SELECT nonce FROM stack.transactions WHERE hash = pg_temp.h(14998);
+SELECT nonce FROM stack.transactions
+	WHERE hash <> ALL (ARRAY[pg_temp.h(20298), pg_temp.h(20299)]) AND nonce >= 20296 ORDER BY 1;
+
 -- no room: every chunk is asked
 SET hotblocks.directory_cache_size = '64kB';
 SELECT hotblocks.drop_dataset('stack');

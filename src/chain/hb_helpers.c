@@ -13,6 +13,7 @@
 #include <ctype.h>
 
 #include "catalog/pg_type.h"
+#include "codec/hb_hex.h"
 #include "compat.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
@@ -160,18 +161,6 @@ hotblocks_selector(PG_FUNCTION_ARGS)
  * 0x text
  */
 
-static int
-hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 PG_FUNCTION_INFO_V1(hotblocks_hex);
 Datum
 hotblocks_hex(PG_FUNCTION_ARGS)
@@ -194,8 +183,8 @@ hotblocks_hex(PG_FUNCTION_ARGS)
 	SET_VARSIZE(result, VARHDRSZ + len / 2);
 	for (int i = 0; i < len; i += 2)
 	{
-		int			v = hex_value(s[i]);
-		int			w = hex_value(s[i + 1]);
+		int			v = hb_hex_digit((unsigned char) s[i]);
+		int			w = hb_hex_digit((unsigned char) s[i + 1]);
 
 		if (v < 0 || w < 0)
 		{

@@ -8,6 +8,7 @@
  * control character.
  */
 #include "chain/hb_json.h"
+#include "codec/hb_hex.h"
 
 #define ONES	UINT64_C(0x0101010101010101)
 #define HIGHS	UINT64_C(0x8080808080808080)
@@ -68,18 +69,6 @@ static inline bool
 json_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
-}
-
-static int
-json_hex(char c)
-{
-	if (json_is_digit(c))
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
 }
 
 /*
@@ -149,7 +138,7 @@ json_string(HbJson *json, uint32_t off, uint32_t *end)
 					return json_fail(json, off, "unterminated string");
 				for (int i = 2; i < 6; i++)
 				{
-					if (json_hex(text[p + i]) < 0)
+					if (hb_hex_digit((unsigned char) text[p + i]) < 0)
 						return json_fail(json, p, "\"\\u\" must be followed by four hexadecimal digits");
 				}
 				p += 6;
@@ -357,7 +346,7 @@ json_unicode(const char *digits)
 	uint32_t	c = 0;
 
 	for (int i = 0; i < 4; i++)
-		c = (c << 4) | (uint32_t) json_hex(digits[i]);
+		c = (c << 4) | (uint32_t) hb_hex_digit((unsigned char) digits[i]);
 	return c;
 }
 

@@ -54,16 +54,6 @@ hb_dict_strip(HbSlice v)
 /* The fence key of a value (already stripped, if that is the form). */
 extern uint64_t hb_dict_key(HbSlice value, bool stripped);
 
-/* memcmp, shorter first on a tie. */
-static inline int
-hb_slice_cmp(HbSlice a, HbSlice b)
-{
-	uint32_t	n = a.len < b.len ? a.len : b.len;
-	int			c = n > 0 ? memcmp(a.data, b.data, n) : 0;
-
-	return c != 0 ? c : (a.len > b.len) - (a.len < b.len);
-}
-
 /* The order of a dictionary's values as they are stored. */
 static inline int
 hb_dict_cmp(HbSlice a, HbSlice b, bool stripped)

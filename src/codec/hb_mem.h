@@ -67,6 +67,16 @@ typedef struct HbSlice
 	uint32_t	len;
 } HbSlice;
 
+/* memcmp, shorter first on a tie. */
+static inline int
+hb_slice_cmp(HbSlice a, HbSlice b)
+{
+	uint32_t	n = a.len < b.len ? a.len : b.len;
+	int			c = n > 0 ? memcmp(a.data, b.data, n) : 0;
+
+	return c != 0 ? c : (a.len > b.len) - (a.len < b.len);
+}
+
 typedef enum HbErrorCode
 {
 	HB_OK = 0,

@@ -364,17 +364,6 @@ struct HbScan
 			hb_chunk_damaged((cur)->chunk); \
 	} while (0)
 
-static inline int
-hb_slice_cmp(HbSlice a, HbSlice b)
-{
-	uint32		n = Min(a.len, b.len);
-	int			c = n > 0 ? memcmp(a.data, b.data, n) : 0;
-
-	if (c != 0)
-		return c;
-	return a.len < b.len ? -1 : (a.len > b.len ? 1 : 0);
-}
-
 static inline bool
 hb_slice_eq(HbSlice a, HbSlice b)
 {

@@ -516,6 +516,11 @@ hb_set_filter_map(HbChunkSetImpl *impl, int col)
 	if (entry == NULL || entry->list != list || entry->stale)
 		return NULL;
 	filter = hb_filter_find(entry->filters, column);
+	if (filter != NULL && hb_filter_crowded(filter, list->n))
+	{
+		hb_entry_drop_filters(entry);
+		filter = NULL;
+	}
 	if (filter == NULL)
 	{
 		filter = hb_filter_create(column);

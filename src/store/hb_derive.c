@@ -14,6 +14,7 @@
  */
 #include "postgres.h"
 
+#include "codec/hb_hex.h"
 #include "compat.h"
 #include "store/hb_store_int.h"
 
@@ -140,18 +141,6 @@ hb_derive_plan(HbDeriver *d, int col)
 	MemoryContextSwitchTo(old);
 	plan->ready = true;
 	return plan;
-}
-
-static int
-hb_hex_digit(uint8_t c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
 }
 
 /* The bytes of a 0x text of 64 digits. */

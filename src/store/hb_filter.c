@@ -32,6 +32,7 @@
 
 #define HB_FILTER_CHUNK_ROWS	4096	/* larger chunks are asked themselves */
 #define HB_FILTER_HEADS			(1 << 16)
+#define HB_FILTER_SPARE			256 /* chunks gone that never matter */
 
 typedef struct HbFilterRow
 {
@@ -118,6 +119,16 @@ bool
 hb_filter_wanted(HbFilter *filter)
 {
 	return filter->asked++ > 0;
+}
+
+/*
+ * Are most of its chunks gone (compaction, TRUNCATE), so that it is better made
+ * anew for a table of nchunks?
+ */
+bool
+hb_filter_crowded(const HbFilter *filter, int nchunks)
+{
+	return filter->nslots > 2 * (uint32) nchunks + HB_FILTER_SPARE;
 }
 
 static inline uint32

@@ -123,9 +123,9 @@ hb_lookup_hash(HbTable *table, Snapshot snapshot, int col, HbSlice value,
 	Assert(table->columns[col].value.phys == HB_PHYS_BYTES);
 	for (int i = 0; i < set->nchunks; i++)
 	{
-		if (known && (chunks[i / 64] >> (i % 64) & 1) == 0)
-			continue;
 		CHECK_FOR_INTERRUPTS();
+		if (known && ((chunks[i / 64] >> (i % 64)) & 1) == 0)
+			continue;
 		l.chunk = hb_chunk_open(set, i);
 		hb_hash_chunk(&l, col, value);
 		hb_chunk_close(l.chunk);

@@ -315,6 +315,7 @@ extern void hb_filter_unref(HbFilter *filter);
 extern HbFilter *hb_filter_find(HbFilter *filters, int16 column);
 extern HbFilter *hb_filter_push(HbFilter *filters, HbFilter *filter);
 extern HbFilter *hb_filter_next(const HbFilter *filter);
+extern bool hb_filter_crowded(const HbFilter *filter, int nchunks);
 extern bool hb_filter_wanted(HbFilter *filter);
 extern HbFilterMap *hb_filter_map(HbFilter *filter, HbChunkSet *set, MemoryContext cxt);
 extern void hb_filter_probe(const HbFilterMap *map, HbSlice value, uint64 *chunks);

@@ -8,39 +8,11 @@
 #include <stdlib.h>
 
 #include "codec/hb_mem.h"
+#include "../hb_malloc.h"
 
 extern int	LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static inline void *
-fuzz_alloc(void *arg, size_t size)
-{
-	void	   *p = malloc(size > 0 ? size : 1);
-
-	(void) arg;
-	if (p == NULL)
-		abort();
-	return p;
-}
-
-static inline void *
-fuzz_realloc(void *arg, void *ptr, size_t size)
-{
-	void	   *p = realloc(ptr, size > 0 ? size : 1);
-
-	(void) arg;
-	if (p == NULL)
-		abort();
-	return p;
-}
-
-static inline void
-fuzz_free(void *arg, void *ptr)
-{
-	(void) arg;
-	free(ptr);
-}
-
-static HbMem fuzz_mem = {fuzz_alloc, fuzz_realloc, fuzz_free, NULL};
+static HbMem fuzz_mem = HB_MALLOC;
 
 /* Takes bytes from the front of the input; zeros when there are none left. */
 static inline uint64_t

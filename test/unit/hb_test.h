@@ -12,37 +12,9 @@
 #include <stdlib.h>
 
 #include "chunk/hb_chunk.h"
+#include "../hb_malloc.h"
 
-static inline void *
-test_alloc(void *arg, size_t size)
-{
-	void	   *p = malloc(size > 0 ? size : 1);
-
-	(void) arg;
-	if (p == NULL)
-		abort();
-	return p;
-}
-
-static inline void *
-test_realloc(void *arg, void *ptr, size_t size)
-{
-	void	   *p = realloc(ptr, size > 0 ? size : 1);
-
-	(void) arg;
-	if (p == NULL)
-		abort();
-	return p;
-}
-
-static inline void
-test_free(void *arg, void *ptr)
-{
-	(void) arg;
-	free(ptr);
-}
-
-static HbMem test_mem = {test_alloc, test_realloc, test_free, NULL};
+static HbMem test_mem = HB_MALLOC;
 
 /* A small random generator with a state of its own (xorshift64*). */
 static uint64_t test_seed = 88172645463325252ULL;
