@@ -8,7 +8,6 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
@@ -436,30 +435,6 @@ hotblocks_declare_coverage(PG_FUNCTION_ARGS)
  * Small tables of all datasets
  */
 
-/* The names of all datasets. */
-static List *
-dataset_names(Snapshot snapshot)
-{
-	Oid			relid = get_relname_relid("dataset",
-										  get_namespace_oid("hotblocks", false));
-	Relation	rel = table_open(relid, AccessShareLock);
-	AttrNumber	att = get_attnum(relid, "name");
-	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, snapshot, 0, NULL);
-	HeapTuple	tuple;
-	List	   *names = NIL;
-
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		bool		isnull;
-		Datum		name = heap_getattr(tuple, att, RelationGetDescr(rel), &isnull);
-
-		names = lappend(names, pstrdup(NameStr(*DatumGetName(name))));
-	}
-	systable_endscan(scan);
-	table_close(rel, AccessShareLock);
-	return names;
-}
-
 static Oid
 small_table(HbDataset *ds, const char *which)
 {
@@ -477,14 +452,15 @@ small_table(HbDataset *ds, const char *which)
 /*
  * The caller says what columns he expects, and the table's owner may have
  * altered it: both must agree before a datum goes from one to the other.
+ * Columns that somebody added come last and are not shown.
  */
 static void
 check_small_columns(TupleDesc expected, TupleDesc actual)
 {
-	bool		same = expected->natts == actual->natts + 1 &&
+	bool		same = expected->natts <= actual->natts + 1 &&
 		TupleDescAttr(expected, 0)->atttypid == NAMEOID;
 
-	for (int i = 0; same && i < actual->natts; i++)
+	for (int i = 0; same && i + 1 < expected->natts; i++)
 		same = TupleDescAttr(expected, i + 1)->atttypid == TupleDescAttr(actual, i)->atttypid;
 	if (!same)
 		ereport(ERROR,
@@ -505,30 +481,24 @@ hotblocks_small_tables(PG_FUNCTION_ARGS)
 	char	   *which = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	Snapshot	snapshot = GetActiveSnapshot();
 	ListCell   *lc;
-	List	   *names;
 
-	hb_check_version();
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
-	names = dataset_names(snapshot);
-	foreach(lc, names)
+	foreach(lc, hb_datasets_readable(GetUserId()))
 	{
-		HbDataset  *ds = hb_dataset_open(lfirst(lc), true);
+		HbDataset  *ds = lfirst(lc);
 		Relation	rel;
 		TableScanDesc scan;
 		TupleTableSlot *slot;
 
-		if (ds == NULL ||
-			pg_class_aclcheck(ds->chunk_relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
-			continue;
 		rel = table_open(small_table(ds, which), AccessShareLock);
 		check_small_columns(rsinfo->setDesc, RelationGetDescr(rel));
 		slot = table_slot_create(rel, NULL);
 		scan = table_beginscan(rel, snapshot, 0, NULL);
 		while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
 		{
-			Datum		values[MaxHeapAttributeNumber];
-			bool		nulls[MaxHeapAttributeNumber];
-			int			natts = RelationGetDescr(rel)->natts;
+			Datum		values[MaxHeapAttributeNumber + 1];
+			bool		nulls[MaxHeapAttributeNumber + 1];
+			int			natts = rsinfo->setDesc->natts - 1;
 
 			CHECK_FOR_INTERRUPTS();
 			slot_getallattrs(slot);

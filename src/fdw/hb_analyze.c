@@ -57,7 +57,7 @@ static void
 sample_init(Sample *sample, Relation relation, int target)
 {
 	memset(sample, 0, sizeof(Sample));
-	sample->foreign = hb_foreign_open(relation);
+	sample->foreign = hb_foreign_open(relation, ACL_SELECT);
 	sample->desc = RelationGetDescr(relation);
 	sample->target = target;
 	sample->to_skip = -1;
@@ -281,12 +281,11 @@ bool
 hotblocksAnalyzeForeignTable(Relation relation, AcquireSampleRowsFunc *func,
 							 BlockNumber *totalpages)
 {
-	HbForeign  *foreign = hb_foreign_open(relation);
+	HbForeign  *foreign = hb_foreign_open(relation, ACL_SELECT);
 	double		pages = 1;
 
 	if (foreign->feed)
 		return false;
-	hb_foreign_check_acl(foreign, ACL_SELECT);
 	if (foreign->table != NULL)
 	{
 		HbChunkSet *set = hb_chunk_set(foreign->table, GetActiveSnapshot(),

@@ -37,9 +37,8 @@ hotblocksBeginForeignScan(ForeignScanState *node, int eflags)
 	ListCell   *lc;
 
 	node->fdw_state = state;
-	state->foreign = hb_foreign_open(rel);
+	state->foreign = hb_foreign_open(rel, ACL_SELECT);
 	state->order = intVal(list_nth(plan->fdw_private, HbScanPrivateOrder));
-	hb_foreign_check_acl(state->foreign, ACL_SELECT);
 	if (state->foreign->feed)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

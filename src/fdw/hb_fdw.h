@@ -74,11 +74,13 @@ typedef struct HbForeign
 } HbForeign;
 
 /*
- * Resolves in the current memory context; ERROR with a hint if the foreign
- * table does not fit.  The result is valid as long as the dataset's
- * descriptor, to the end of the transaction.
+ * Resolves in the current memory context; ERROR unless the table's owner may
+ * do mode (ACL_SELECT, ...) to the dataset, before anything of the dataset
+ * could be told; then ERROR with a hint if the foreign table does not fit.
+ * The result is valid as long as the dataset's descriptor, to the end of the
+ * transaction.
  */
-extern HbForeign *hb_foreign_open(Relation rel);
+extern HbForeign *hb_foreign_open(Relation rel, uint64 mode);
 
 /* Kind free: make sure that the dataset stores all columns of the table. */
 extern void hb_foreign_register(HbForeign *foreign, Relation rel);
@@ -88,9 +90,6 @@ extern bool hb_foreign_is_free(const HbDataset *ds);
 
 /* Does the dataset take whole block documents, through HB_FEED_TABLE? */
 extern bool hb_foreign_has_feed(HbDataset *ds);
-
-/* Raise an error unless the table's owner may do this to the dataset. */
-extern void hb_foreign_check_acl(const HbForeign *foreign, uint64 mode);
 
 /*
  * Conditions (hb_clause.c).

@@ -89,6 +89,7 @@ hotblocksImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid serverOid)
 	}
 
 	ds = hb_dataset_open(hb_options_dataset(serverOid), false);
+	hb_dataset_check_acl(ds, GetUserId(), ACL_SELECT);
 	if (strcmp(stmt->remote_schema, NameStr(ds->kind)) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_SCHEMA_NOT_FOUND),
@@ -98,7 +99,6 @@ hotblocksImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid serverOid)
 						 quote_identifier(NameStr(ds->kind)),
 						 quote_identifier(server->servername),
 						 quote_identifier(stmt->local_schema))));
-	hb_dataset_check_acl(ds, GetUserId(), ACL_SELECT);
 
 	foreach(lc, hb_dataset_table_names(ds))
 	{

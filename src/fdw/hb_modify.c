@@ -120,10 +120,9 @@ has_after_triggers(ResultRelInfo *rinfo)
 static void
 begin_modify(EState *estate, ResultRelInfo *rinfo, bool explain_only)
 {
-	HbForeign  *foreign = hb_foreign_open(rinfo->ri_RelationDesc);
+	HbForeign  *foreign = hb_foreign_open(rinfo->ri_RelationDesc, ACL_INSERT);
 	HbModifyState *state;
 
-	hb_foreign_check_acl(foreign, ACL_INSERT);
 	if (explain_only)
 		return;
 	state = palloc0(sizeof(HbModifyState));
@@ -341,9 +340,8 @@ hotblocksExecForeignTruncate(List *rels, DropBehavior behavior,
 	foreach(lc, rels)
 	{
 		Relation	rel = lfirst(lc);
-		HbForeign  *foreign = hb_foreign_open(rel);
+		HbForeign  *foreign = hb_foreign_open(rel, ACL_TRUNCATE);
 
-		hb_foreign_check_acl(foreign, ACL_TRUNCATE);
 		if (foreign->feed)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

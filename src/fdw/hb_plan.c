@@ -45,7 +45,7 @@ hotblocksGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel,
 	ListCell   *lc;
 
 	baserel->fdw_private = plan_rel;
-	plan_rel->foreign = hb_foreign_open(rel);
+	plan_rel->foreign = hb_foreign_open(rel, ACL_SELECT);
 	table_close(rel, NoLock);
 
 	pull_varattnos((Node *) baserel->reltarget->exprs, baserel->relid,

@@ -395,7 +395,7 @@ copy_foreign(const HbForeign *foreign, int ncolumns)
 
 /* What is remembered, if it still holds; else NULL. */
 static HbForeign *
-recall(Relation rel)
+recall(Relation rel, uint64 mode)
 {
 	Oid			relid = RelationGetRelid(rel);
 	HbForeignEntry *entry;
@@ -412,6 +412,8 @@ recall(Relation rel)
 	/* Opening the dataset takes locks, so the entry may go meanwhile. */
 	table_name = pstrdup(entry->foreign->table_name);
 	ds = hb_dataset_open(pstrdup(entry->dataset), true);
+	if (ds != NULL)
+		hb_dataset_check_acl(ds, rel->rd_rel->relowner, mode);
 	table = ds == NULL ? NULL : hb_table_open(ds, table_name, true);
 	entry = hash_search(hb_foreigns, &relid, HASH_FIND, NULL);
 	if (table == NULL || entry == NULL || entry->cxt == NULL ||
@@ -461,7 +463,7 @@ remember(const HbForeign *foreign, const char *dataset)
 }
 
 HbForeign *
-hb_foreign_open(Relation rel)
+hb_foreign_open(Relation rel, uint64 mode)
 {
 	HbForeign  *foreign;
 	HbTableOptions options;
@@ -469,7 +471,7 @@ hb_foreign_open(Relation rel)
 
 	if (hb_foreigns == NULL)
 		init_memory();
-	foreign = recall(rel);
+	foreign = recall(rel, mode);
 	if (foreign != NULL)
 		return foreign;
 
@@ -479,6 +481,7 @@ hb_foreign_open(Relation rel)
 	foreign->relid = RelationGetRelid(rel);
 	foreign->owner = rel->rd_rel->relowner;
 	foreign->dataset = hb_dataset_open(options.dataset, false);
+	hb_dataset_check_acl(foreign->dataset, foreign->owner, mode);
 	foreign->table_name = options.table;
 	foreign->natts = RelationGetNumberOfAttributes(rel);
 	foreign->columns = palloc(sizeof(int) * Max(foreign->natts, 1));
@@ -509,12 +512,6 @@ hb_foreign_open(Relation rel)
 	if (foreign->table != NULL && invalidations == hb_foreign_invalidations)
 		remember(foreign, options.dataset);
 	return foreign;
-}
-
-void
-hb_foreign_check_acl(const HbForeign *foreign, uint64 mode)
-{
-	hb_dataset_check_acl(foreign->dataset, foreign->owner, mode);
 }
 
 /* Must run before rows are written, with the owner's INSERT checked. */

@@ -249,10 +249,11 @@ hb_dataset_same(const HbDataset *a, const HbDataset *b)
  * Locks the dataset's tables and makes sure that they are still there.  That
  * they have one owner was checked when the row was inserted, but the owner of
  * one may have been changed since, and the library writes them all for whoever
- * may write the chunk table.
+ * may write the chunk table.  What is wrong is reported at elevel; false if
+ * that returns.
  */
-static void
-hb_dataset_lock(HbDataset *ds)
+static bool
+hb_dataset_lock(HbDataset *ds, int elevel)
 {
 	for (int i = 0; i < HB_NSTORAGE; i++)
 	{
@@ -263,10 +264,13 @@ hb_dataset_lock(HbDataset *ds)
 		LockRelationOid(relid, AccessShareLock);
 		tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
 		if (!HeapTupleIsValid(tuple))
-			ereport(ERROR,
+		{
+			ereport(elevel,
 					(errcode(HB_ERRCODE_NO_DATASET),
 					 errmsg("a table of dataset \"%s\" does not exist", NameStr(ds->name)),
 					 errhint("Drop what is left of the dataset with DROP SCHEMA, or restore it.")));
+			return false;
+		}
 		form = (Form_pg_class) GETSTRUCT(tuple);
 		if (i == HB_STORAGE_HEAD)
 		{
@@ -276,14 +280,16 @@ hb_dataset_lock(HbDataset *ds)
 		else if (form->relowner != ds->owner || form->relnamespace != ds->schema)
 		{
 			ReleaseSysCache(tuple);
-			ereport(ERROR,
+			ereport(elevel,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("tables of dataset \"%s\" differ in owner or schema",
 							NameStr(ds->name)),
-					 errhint("Give all tables of the dataset's schema the same owner.")));
+					 errhint("Give all tables of the dataset the same owner and schema.")));
+			return false;
 		}
 		ReleaseSysCache(tuple);
 	}
+	return true;
 }
 
 HbDataset *
@@ -306,7 +312,7 @@ hb_dataset_open(const char *name, bool missing_ok)
 				 errhint("Create it with SELECT hotblocks.create_dataset(%s, kind).",
 						 quote_literal_cstr(name))));
 	}
-	hb_dataset_lock(&row);
+	(void) hb_dataset_lock(&row, ERROR);
 
 	namestrcpy(&key, name);
 	entry = hash_search(hb_datasets, &key, HASH_ENTER, &found);
@@ -429,13 +435,37 @@ hb_dataset_has_table(const char *name, Oid relid)
 	return false;
 }
 
-/* May the role read it?  False also where it is gone. */
-bool
-hb_dataset_readable(const char *name, Oid role)
+/*
+ * One that an owner has taken apart is left out, with a warning: views of all
+ * datasets are everybody's, and nobody's dataset must make them fail.
+ */
+List *
+hb_datasets_readable(Oid role)
 {
-	HbDataset	row;
+	List	   *names = hb_dataset_names();
+	List	   *result = NIL;
+	ListCell   *lc;
 
-	return hb_dataset_lookup(name, &row) &&
-		SearchSysCacheExists1(RELOID, ObjectIdGetDatum(row.chunk_relid)) &&
-		pg_class_aclcheck(row.chunk_relid, role, ACL_SELECT) == ACLCHECK_OK;
+	foreach(lc, names)
+	{
+		HbDataset	row;
+		bool		whole;
+
+		if (!hb_dataset_lookup(lfirst(lc), &row) ||
+			!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(row.chunk_relid)) ||
+			pg_class_aclcheck(row.chunk_relid, role, ACL_SELECT) != ACLCHECK_OK)
+			continue;
+		whole = hb_dataset_lock(&row, WARNING);
+		for (int i = 0; whole && i < HB_NSTORAGE; i++)
+		{
+			Relation	rel = table_open(hb_storage_relid(&row, i), AccessShareLock);
+
+			whole = hb_storage_check(&row, i, rel, WARNING);
+			table_close(rel, NoLock);
+		}
+		if (whole)
+			result = lappend(result, hb_dataset_open(lfirst(lc), false));
+	}
+	list_free_deep(names);
+	return result;
 }

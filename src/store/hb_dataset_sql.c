@@ -279,19 +279,10 @@ hotblocks_chunk_list(PG_FUNCTION_ARGS)
 	}
 	else
 	{
-		List	   *names = hb_dataset_names();
 		ListCell   *lc;
 
-		foreach(lc, names)
-		{
-			HbDataset  *ds;
-
-			if (!hb_dataset_readable(lfirst(lc), GetUserId()))
-				continue;
-			ds = hb_dataset_open(lfirst(lc), true);
-			if (ds != NULL)
-				hb_chunk_list_dataset(ds, rsinfo);
-		}
+		foreach(lc, hb_datasets_readable(GetUserId()))
+			hb_chunk_list_dataset(lfirst(lc), rsinfo);
 	}
 	return (Datum) 0;
 }

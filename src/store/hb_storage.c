@@ -165,13 +165,12 @@ hb_storage_relid(const HbDataset *ds, HbStorage which)
 }
 
 /*
- * Opens a table of the dataset.  The caller closes it with table_close and
- * NoLock: locks are kept to the end of the transaction.
+ * Is a table of the dataset as the library made it?  If not, that is reported
+ * at elevel, and false returned if that returns.
  */
-Relation
-hb_storage_open(HbDataset *ds, HbStorage which, LOCKMODE lock)
+bool
+hb_storage_check(const HbDataset *ds, HbStorage which, Relation rel, int elevel)
 {
-	Relation	rel = table_open(hb_storage_relid(ds, which), lock);
 	const HbStorageColumn *columns = hb_storage_shapes[which].columns;
 	int			natts = hb_storage_shapes[which].natts;
 	TupleDesc	desc = RelationGetDescr(rel);
@@ -186,12 +185,25 @@ hb_storage_open(HbDataset *ds, HbStorage which, LOCKMODE lock)
 			strcmp(NameStr(attr->attname), columns[i].name) == 0;
 	}
 	if (!good)
-		ereport(ERROR,
+		ereport(elevel,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s.%s\" of dataset \"%s\" is not as hotblocks made it",
 						get_namespace_name(RelationGetNamespace(rel)),
 						RelationGetRelationName(rel), NameStr(ds->name)),
 				 errhint("Undo what ALTER TABLE did to its columns.")));
+	return good;
+}
+
+/*
+ * Opens a table of the dataset.  The caller closes it with table_close and
+ * NoLock: locks are kept to the end of the transaction.
+ */
+Relation
+hb_storage_open(HbDataset *ds, HbStorage which, LOCKMODE lock)
+{
+	Relation	rel = table_open(hb_storage_relid(ds, which), lock);
+
+	(void) hb_storage_check(ds, which, rel, ERROR);
 	return rel;
 }
 

@@ -142,9 +142,11 @@ extern void hb_check_version(void);
  * AccessShareLock on the dataset's tables, kept to the end of the transaction.
  * hb_dataset_check_acl raises an error unless role has mode (ACL_SELECT,
  * ACL_INSERT, ...) on the chunk table, or owns it when mode is 0.
+ * hb_datasets_readable: descriptors of all that role may read, by name.
  */
 extern HbDataset *hb_dataset_open(const char *name, bool missing_ok);
 extern void hb_dataset_check_acl(HbDataset *ds, Oid role, uint64 mode);
+extern List *hb_datasets_readable(Oid role);
 extern HbTable *hb_table_open(HbDataset *ds, const char *table, bool missing_ok);
 extern List *hb_dataset_table_names(HbDataset *ds);	/* C strings */
 extern int	hb_table_column(const HbTable *table, const char *name);	/* -1 none */

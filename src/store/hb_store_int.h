@@ -157,6 +157,8 @@ enum
 
 extern Oid	hb_storage_relid(const HbDataset *ds, HbStorage which);
 extern Relation hb_storage_open(HbDataset *ds, HbStorage which, LOCKMODE lock);
+extern bool hb_storage_check(const HbDataset *ds, HbStorage which, Relation rel,
+							 int elevel);
 extern Oid	hb_storage_pkey(Relation rel);
 extern Oid	hb_storage_index(Relation rel, const AttrNumber *attnums, int n);
 extern void hb_storage_insert(Relation rel, HbStorage which, const Datum *values,
@@ -170,7 +172,6 @@ extern Oid	hb_catalog_relid(const char *name);
 extern List *hb_dataset_names(void);	/* C strings: all, in order of name */
 extern bool hb_dataset_has_table(const char *name, Oid relid);
 extern void hb_dataset_store_linkage(HbDataset *ds, const char *linkage);
-extern bool hb_dataset_readable(const char *name, Oid role);
 
 
 /* hb_table.c */
