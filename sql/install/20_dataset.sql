@@ -143,7 +143,8 @@ BEGIN
 			table_name text COLLATE "C" NOT NULL,
 			first_block bigint NOT NULL,
 			last_block bigint NOT NULL CHECK (last_block >= first_block),
-			PRIMARY KEY (table_name, first_block)
+			missing_column text COLLATE "C" NOT NULL DEFAULT '',
+			PRIMARY KEY (table_name, missing_column, first_block)
 		) USING heap$ddl$, schema_name);
 	EXECUTE format($ddl$
 		CREATE TABLE %1$I.gap (

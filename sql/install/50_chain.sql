@@ -60,7 +60,18 @@ CREATE FUNCTION hotblocks.small_tables(which text) RETURNS SETOF record
 CREATE VIEW hotblocks.coverage AS
 	SELECT t.dataset, t.table_name, t.from_block, t.to_block
 	FROM hotblocks.small_tables('coverage')
-		AS t (dataset name, table_name text, from_block bigint, to_block bigint);
+		AS t (dataset name, table_name text, from_block bigint, to_block bigint,
+			missing_column text)
+	WHERE t.missing_column = '';
+
+/* Columns whose values a portal's documents left out of the rows of blocks. */
+CREATE VIEW hotblocks.incomplete_columns AS
+	SELECT t.dataset, t.table_name, t.missing_column AS column_name,
+		t.from_block, t.to_block
+	FROM hotblocks.small_tables('coverage')
+		AS t (dataset name, table_name text, from_block bigint, to_block bigint,
+			missing_column text)
+	WHERE t.missing_column <> '';
 
 CREATE VIEW hotblocks.gaps AS
 	SELECT t.dataset, t.from_block, t.to_block
@@ -91,5 +102,6 @@ CREATE VIEW hotblocks.replaced_characters AS
 		AS t (dataset name, fact text, name text, count bigint)
 	WHERE t.fact = 'replaced_character';
 
-GRANT SELECT ON hotblocks.coverage, hotblocks.gaps, hotblocks.transitions,
-	hotblocks.unknown_members, hotblocks.replaced_characters TO PUBLIC;
+GRANT SELECT ON hotblocks.coverage, hotblocks.incomplete_columns, hotblocks.gaps,
+	hotblocks.transitions, hotblocks.unknown_members, hotblocks.replaced_characters
+	TO PUBLIC;

@@ -426,7 +426,7 @@ hotblocks_declare_coverage(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("from_block must not be above to_block")));
 	hb_head_lock(ds, HB_HEAD_NO_KEY_UPDATE, NULL);
-	hb_coverage_add(ds, NameStr(table->name), from, to);
+	hb_coverage_add(ds, NameStr(table->name), "", from, to);
 	CommandCounterIncrement();
 	PG_RETURN_VOID();
 }

@@ -1,7 +1,7 @@
 /*
  * hb_evm.h
- *		Shared by hb_evm_block.c and hb_evm_trace.c: places and columns of kind
- *		evm, and what is known of the block at hand.
+ *		Shared by hb_evm_block.c, hb_evm_trace.c and hb_evm_portal.c: places
+ *		and columns of kind evm, and what is known of the block at hand.
  */
 #ifndef HB_EVM_H
 #define HB_EVM_H
@@ -30,13 +30,27 @@ typedef enum HbEvmPlaceNo
 	EVM_TRANSACTION_TRACE,		/* an entry of callTracer */
 	EVM_TRANSACTION_DIFF,		/* an entry of stateDiffs */
 	EVM_ACCOUNT_DIFF,			/* an account of one */
+	EVM_PORTAL_HEADER,			/* of a portal's document, and its items */
+	EVM_PORTAL_TRANSACTION,
+	EVM_PORTAL_LOG,
+	EVM_PORTAL_STATE_DIFF,
+	EVM_PORTAL_TRACE,
+	EVM_PORTAL_CREATE_ACTION,	/* in the order of those above */
+	EVM_PORTAL_CREATE_RESULT,
+	EVM_PORTAL_CALL_ACTION,
+	EVM_PORTAL_CALL_RESULT,
+	EVM_PORTAL_SUICIDE_ACTION,
+	EVM_PORTAL_SUICIDE_RESULT,
+	EVM_PORTAL_REWARD_ACTION,
+	EVM_PORTAL_REWARD_RESULT,
 	EVM_NPLACES
 } HbEvmPlaceNo;
 
 /* Slots: members that the code looks at itself. */
 enum
 {
-	DOC_BLOCK, DOC_RECEIPTS, DOC_TRACES, DOC_TRACE_FORMAT, DOC_STATE_DIFFS
+	DOC_BLOCK, DOC_RECEIPTS, DOC_TRACES, DOC_TRACE_FORMAT, DOC_STATE_DIFFS,
+	DOC_HEADER, DOC_TRANSACTIONS, DOC_LOGS
 };
 enum
 {
@@ -47,6 +61,7 @@ enum
 	ITEM_BLOCK_NUMBER, ITEM_BLOCK_HASH, ITEM_TX_HASH, ITEM_TX_INDEX,
 	RECEIPT_LOGS,
 	LOG_INDEX = RECEIPT_LOGS, LOG_TOPICS, LOG_REMOVED,
+	LOG_TOPIC0, LOG_TOPIC1, LOG_TOPIC2, LOG_TOPIC3,
 	TRACE_TYPE = RECEIPT_LOGS, TRACE_ACTION, TRACE_RESULT, TRACE_SUBTRACES,
 	TRACE_ADDRESS
 };
@@ -64,6 +79,14 @@ enum
 };
 enum
 {
+	ACTION_TYPE
+};
+enum
+{
+	DIFF_ADDRESS = RECEIPT_LOGS, DIFF_KEY, DIFF_KIND, DIFF_PREV, DIFF_NEXT
+};
+enum
+{
 	ACCOUNT_BALANCE, ACCOUNT_CODE, ACCOUNT_NONCE, ACCOUNT_STORAGE
 };
 
@@ -72,6 +95,7 @@ typedef struct HbEvmTx
 	const uint8 *hash;
 	int32		index;
 	uint32		node;
+	uint8	   *bloom;			/* of its logs; a portal's documents only */
 } HbEvmTx;
 
 typedef struct HbEvmBloomEntry
@@ -96,6 +120,8 @@ struct HbEvmPlaces
 	int			tx_block;
 	int			tx_index;
 	int			tx_hash;
+	int			tx_input;
+	int			tx_sighash;
 	int			tx_bloom;
 	int			log_block;
 	int			log_tx;
@@ -110,6 +136,9 @@ struct HbEvmPlaces
 	int			trace_type;
 	int			trace_subtraces;
 	int			trace_call_type;
+	int			trace_call_input;
+	int			trace_call_sighash;
+	int			trace_reward_type;
 	int			diff_block;
 	int			diff_tx;
 	int			diff_tx_hash;
@@ -127,14 +156,48 @@ struct HbEvmPlaces
 	int			ntxs;
 	HbEvmTx    *txs;			/* in order of delivery */
 	HbEvmTx   **by_hash;		/* sorted, made when it is first needed */
+	HbEvmTx   **by_index;		/* likewise */
 	int			last_tx;		/* found by the last lookup */
 };
 
+/* The logs of a block, as they come. */
+typedef struct HbEvmLogRef
+{
+	int32		log_index;
+	int32		tx_index;
+	uint32		node;
+} HbEvmLogRef;
+
+typedef struct HbEvmLogs
+{
+	HbEvmLogRef *refs;
+	int			n;
+	int			max;
+	bool		ascending;
+} HbEvmLogs;
+
+/* The columns of a row that the portal's document leaves out. */
+extern void hb_evm_portal_missing(HbFeed *feed, HbEvmPlaceNo place);
+
+/* The rows of a document's items, whose header is block. */
+extern void hb_evm_portal_items(HbFeed *feed, const HbFeedFound *doc);
+
 extern HbEvmTx *hb_evm_find_tx(HbFeed *feed, const uint8 *hash);
+extern HbEvmTx *hb_evm_tx_at(HbFeed *feed, int32 index);
+extern void hb_evm_list_txs(HbFeed *feed, uint32 array, bool portal);
+extern bool hb_evm_delivered(HbFeed *feed, HbFeedTableNo table, uint32 node);
+extern bool hb_evm_log_row(HbFeed *feed, uint32 node, const HbFeedFound *found,
+						   int32 tx_index, const uint8 *tx_hash, bool derives,
+						   uint8 *bloom, HbEvmLogs *logs);
+extern void hb_evm_check_logs(HbFeed *feed, HbEvmLogs *logs);
+extern bool hb_evm_bloom_derives(HbFeedTable *ft, int col, const uint8 *logs);
+extern bool hb_evm_set_prefix(HbFeedTable *ft, int col, int source);
 extern void hb_evm_check_block(HbFeed *feed, const HbFeedFound *found);
 extern HbEvmTx *hb_evm_item_tx(HbFeed *feed, uint32 object, uint32 hash_node,
 							   uint32 index_node);
 extern void hb_evm_traces(HbFeed *feed, uint32 traces, uint32 format);
+extern void hb_evm_portal_traces(HbFeed *feed, uint32 traces);
 extern void hb_evm_state_diffs(HbFeed *feed, uint32 diffs);
+extern void hb_evm_portal_state_diffs(HbFeed *feed, uint32 diffs);
 
 #endif							/* HB_EVM_H */

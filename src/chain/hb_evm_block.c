@@ -12,6 +12,8 @@
  * receipts are first matched by hash; where they come in the transactions'
  * order, as they do, without a lookup.
  *
+ * A document with "header" is one of a portal (hb_evm_portal.c).
+ *
  * logs_bloom is derived where the logs were delivered and give the delivered
  * bloom; a bloom that was not delivered, or whose logs were not, is stored as
  * it came, NULL too.
@@ -22,187 +24,6 @@
 #include "miscadmin.h"
 #include "nodes/bitmapset.h"
 #include "store/hb_keccak.h"
-
-/*
- * Places and columns
- */
-
-static void
-evm_slots(HbFeed *feed, HbFeedPlace *place, const char *const *names, int first)
-{
-	for (int i = 0; names[i] != NULL; i++)
-		hb_feed_place_slot(feed, place, names[i], first + i);
-}
-
-static void
-evm_ignore(HbFeed *feed, HbFeedPlace *place, const char *const *names)
-{
-	for (int i = 0; names[i] != NULL; i++)
-		hb_feed_place_ignore(feed, place, names[i]);
-}
-
-#define NAMES(...) ((const char *const[]) {__VA_ARGS__, NULL})
-
-static void
-evm_make_places(HbFeed *feed)
-{
-	static const char *const names[EVM_NPLACES] = {
-		"document", "block", "transaction", "receipt", "log", "trace",
-		"trace.create.action", "trace.create.result", "frame.create",
-		"trace.call.action", "trace.call.result", "frame.call",
-		"trace.suicide.action", "trace.suicide.result", "frame.suicide",
-		"trace.reward.action", "trace.reward.result",
-		"transaction_trace", "transaction_state_diff", "account_state_diff"
-	};
-	HbFeedPlace **place = feed->places->place;
-
-	for (int i = 0; i < EVM_NPLACES; i++)
-	{
-		HbFeedTable *ft = NULL;
-
-		if (i == EVM_BLOCK)
-			ft = &feed->tables[HB_FEED_BLOCKS];
-		else if (i == EVM_TRANSACTION || i == EVM_RECEIPT)
-			ft = &feed->tables[HB_FEED_TRANSACTIONS];
-		else if (i == EVM_LOG)
-			ft = &feed->tables[HB_FEED_LOGS];
-		else if (i >= EVM_TRACE && i <= EVM_REWARD_RESULT)
-			ft = &feed->tables[HB_FEED_TRACES];
-		place[i] = hb_feed_place(feed, names[i], ft);
-	}
-
-	evm_slots(feed, place[EVM_DOCUMENT],
-			  NAMES("block", "receipts", "traces", "traceFormat", "stateDiffs"), 0);
-	evm_ignore(feed, place[EVM_DOCUMENT], NAMES("chain", "source"));
-	evm_slots(feed, place[EVM_BLOCK], NAMES("transactions"), 0);
-	evm_slots(feed, place[EVM_TRANSACTION],
-			  NAMES("blockNumber", "blockHash", "hash", "transactionIndex"), 0);
-	evm_ignore(feed, place[EVM_TRANSACTION], NAMES("blockTimestamp"));
-	evm_slots(feed, place[EVM_RECEIPT],
-			  NAMES("blockNumber", "blockHash", "transactionHash",
-					"transactionIndex", "logs"), 0);
-	evm_ignore(feed, place[EVM_RECEIPT],
-			   NAMES("from", "to", "type", "blockTimestamp"));
-	evm_slots(feed, place[EVM_LOG],
-			  NAMES("blockNumber", "blockHash", "transactionHash",
-					"transactionIndex", "logIndex", "topics", "removed"), 0);
-	evm_ignore(feed, place[EVM_LOG], NAMES("blockTimestamp"));
-	evm_slots(feed, place[EVM_TRACE],
-			  NAMES("blockNumber", "blockHash", "transactionHash",
-					"transactionPosition", "type", "action", "result",
-					"subtraces", "traceAddress"), 0);
-	evm_slots(feed, place[EVM_CREATE_FRAME], NAMES("type", "calls"), 0);
-	evm_slots(feed, place[EVM_CALL_FRAME], NAMES("type", "calls"), 0);
-	evm_slots(feed, place[EVM_SUICIDE_FRAME], NAMES("type", "calls"), 0);
-	evm_ignore(feed, place[EVM_SUICIDE_FRAME], NAMES("gas", "gasUsed", "input"));
-	evm_slots(feed, place[EVM_TRANSACTION_TRACE],
-			  NAMES("txHash", "result", "error"), 0);
-	evm_slots(feed, place[EVM_TRANSACTION_DIFF],
-			  NAMES("transactionHash", "stateDiff"), 0);
-	evm_slots(feed, place[EVM_ACCOUNT_DIFF],
-			  NAMES("balance", "code", "nonce", "storage"), 0);
-	hb_feed_places_load(feed, place, EVM_NPLACES);
-}
-
-/* The column's index, -1 if the dataset does not have it. */
-static int
-evm_column(HbFeed *feed, HbFeedTableNo table, const char *name)
-{
-	return hb_table_column(feed->tables[table].table, name);
-}
-
-static void
-evm_find_columns(HbFeed *feed)
-{
-	HbEvmPlaces *evm = feed->places;
-
-	evm->block_number = evm_column(feed, HB_FEED_BLOCKS, "number");
-	evm->block_hash = evm_column(feed, HB_FEED_BLOCKS, "hash");
-	evm->block_parent = evm_column(feed, HB_FEED_BLOCKS, "parent_hash");
-	evm->block_timestamp = evm_column(feed, HB_FEED_BLOCKS, "timestamp");
-	evm->block_bloom = evm_column(feed, HB_FEED_BLOCKS, "logs_bloom");
-	evm->tx_block = evm_column(feed, HB_FEED_TRANSACTIONS, "block_number");
-	evm->tx_index = evm_column(feed, HB_FEED_TRANSACTIONS, "transaction_index");
-	evm->tx_hash = evm_column(feed, HB_FEED_TRANSACTIONS, "hash");
-	evm->tx_bloom = evm_column(feed, HB_FEED_TRANSACTIONS, "logs_bloom");
-	evm->log_block = evm_column(feed, HB_FEED_LOGS, "block_number");
-	evm->log_tx = evm_column(feed, HB_FEED_LOGS, "transaction_index");
-	evm->log_index = evm_column(feed, HB_FEED_LOGS, "log_index");
-	evm->log_tx_hash = evm_column(feed, HB_FEED_LOGS, "transaction_hash");
-	evm->log_address = evm_column(feed, HB_FEED_LOGS, "address");
-	evm->log_topic[0] = evm_column(feed, HB_FEED_LOGS, "topic0");
-	evm->log_topic[1] = evm_column(feed, HB_FEED_LOGS, "topic1");
-	evm->log_topic[2] = evm_column(feed, HB_FEED_LOGS, "topic2");
-	evm->log_topic[3] = evm_column(feed, HB_FEED_LOGS, "topic3");
-	evm->trace_block = evm_column(feed, HB_FEED_TRACES, "block_number");
-	evm->trace_tx = evm_column(feed, HB_FEED_TRACES, "transaction_index");
-	evm->trace_tx_hash = evm_column(feed, HB_FEED_TRACES, "transaction_hash");
-	evm->trace_address = evm_column(feed, HB_FEED_TRACES, "trace_address");
-	evm->trace_type = evm_column(feed, HB_FEED_TRACES, "type");
-	evm->trace_subtraces = evm_column(feed, HB_FEED_TRACES, "subtraces");
-	evm->trace_call_type = evm_column(feed, HB_FEED_TRACES, "call_type");
-	evm->diff_block = evm_column(feed, HB_FEED_STATE_DIFFS, "block_number");
-	evm->diff_tx = evm_column(feed, HB_FEED_STATE_DIFFS, "transaction_index");
-	evm->diff_tx_hash = evm_column(feed, HB_FEED_STATE_DIFFS, "transaction_hash");
-	evm->diff_address = evm_column(feed, HB_FEED_STATE_DIFFS, "address");
-	evm->diff_key = evm_column(feed, HB_FEED_STATE_DIFFS, "key");
-	evm->diff_kind = evm_column(feed, HB_FEED_STATE_DIFFS, "kind");
-	evm->diff_prev = evm_column(feed, HB_FEED_STATE_DIFFS, "prev");
-	evm->diff_next = evm_column(feed, HB_FEED_STATE_DIFFS, "next");
-	if (evm->block_number < 0 || evm->block_hash < 0 || evm->tx_hash < 0 ||
-		evm->log_address < 0)
-		elog(ERROR, "dataset \"%s\" lacks key columns of kind evm",
-			 NameStr(feed->ds->name));
-}
-
-/*
- * What a reader derives.  The block row is of this feed and transaction hashes
- * have been compared, so most always do; blooms, and the transaction hash of
- * traces and state diffs without transactions, are a matter of the row.
- */
-static void
-evm_find_derived(HbFeed *feed)
-{
-	HbEvmPlaces *evm = feed->places;
-
-	for (int t = 0; t < HB_FEED_NTABLES; t++)
-	{
-		HbFeedTable *ft = &feed->tables[t];
-
-		ft->sure_cols = palloc(ft->table->ncolumns * sizeof(int));
-		ft->cond_cols = palloc(ft->table->ncolumns * sizeof(int));
-		for (int c = 0; c < ft->table->ncolumns; c++)
-		{
-			bool		cond = (t == HB_FEED_BLOCKS && c == evm->block_bloom) ||
-				(t == HB_FEED_TRANSACTIONS && c == evm->tx_bloom) ||
-				(t == HB_FEED_TRACES && c == evm->trace_tx_hash) ||
-				(t == HB_FEED_STATE_DIFFS && c == evm->diff_tx_hash);
-
-			if (ft->table->columns[c].derive == HB_DERIVE_NONE)
-				continue;
-			if (cond)
-				ft->cond_cols[ft->ncond++] = c;
-			else
-				ft->sure_cols[ft->nsure++] = c;
-		}
-	}
-}
-
-void
-hb_evm_begin(HbFeed *feed)
-{
-	feed->places = palloc0(sizeof(HbEvmPlaces));
-	feed->places->blooms = palloc0(EVM_BLOOM_ENTRIES * sizeof(HbEvmBloomEntry));
-	evm_make_places(feed);
-	evm_find_columns(feed);
-	evm_find_derived(feed);
-}
-
-void
-hb_evm_end(HbFeed *feed)
-{
-	hb_fact_store(feed, feed->places->place, EVM_NPLACES);
-}
 
 /*
  * Items of the block at hand
@@ -264,6 +85,42 @@ hb_evm_find_tx(HbFeed *feed, const uint8 *hash)
 	return *hit;
 }
 
+static int
+evm_tx_index_cmp(const void *a, const void *b)
+{
+	int32		x = (*(HbEvmTx *const *) a)->index;
+	int32		y = (*(HbEvmTx *const *) b)->index;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The block's transaction of this index; NULL if it was not delivered. */
+HbEvmTx *
+hb_evm_tx_at(HbFeed *feed, int32 index)
+{
+	HbEvmPlaces *evm = feed->places;
+	HbEvmTx		key;
+	HbEvmTx    *key_ptr = &key;
+	HbEvmTx   **hit;
+
+	if (index >= 0 && index < evm->ntxs && evm->txs[index].index == index)
+		return &evm->txs[index];
+	if (evm->ntxs == 0)
+		return NULL;
+	if (evm->by_index == NULL)
+	{
+		evm->by_index = MemoryContextAllocHuge(feed->doc_cxt,
+											   evm->ntxs * sizeof(HbEvmTx *));
+		for (int i = 0; i < evm->ntxs; i++)
+			evm->by_index[i] = &evm->txs[i];
+		qsort(evm->by_index, evm->ntxs, sizeof(HbEvmTx *), evm_tx_index_cmp);
+	}
+	key.index = index;
+	hit = bsearch(&key_ptr, evm->by_index, evm->ntxs, sizeof(HbEvmTx *),
+				  evm_tx_index_cmp);
+	return hit == NULL ? NULL : *hit;
+}
+
 /*
  * The transaction that an item (receipt, trace, state diff) belongs to, by its
  * hash, checked against its index where it has one too.  NULL when the
@@ -284,6 +141,26 @@ hb_evm_item_tx(HbFeed *feed, uint32 object, uint32 hash_node, uint32 index_node)
 		hb_feed_bad(feed, index_node, "is not the index of the transaction, which is %d.",
 					tx->index);
 	return tx;
+}
+
+/*
+ * A column that repeats the first four bytes of another one: its value where
+ * none was delivered.  False when one was that is not the derived one.
+ */
+bool
+hb_evm_set_prefix(HbFeedTable *ft, int col, int source)
+{
+	bool		has;
+
+	if (col < 0)
+		return true;
+	has = source >= 0 && !ft->row[source].isnull && ft->row[source].bytes.len >= 4;
+	if (!ft->row[col].isnull)
+		return has && ft->row[col].bytes.len == 4 &&
+			memcmp(ft->row[col].bytes.data, ft->row[source].bytes.data, 4) == 0;
+	if (has)
+		hb_feed_set_bytes(ft, col, ft->row[source].bytes.data, 4);
+	return true;
 }
 
 /*
@@ -314,8 +191,8 @@ evm_bloom_add(HbFeed *feed, uint8 *bloom, HbSlice value)
 }
 
 /* Is the row's bloom the one of its logs?  logs NULL: not known. */
-static bool
-evm_bloom_derives(HbFeedTable *ft, int col, const uint8 *logs)
+bool
+hb_evm_bloom_derives(HbFeedTable *ft, int col, const uint8 *logs)
 {
 	if (col < 0)
 		return true;
@@ -329,26 +206,11 @@ evm_bloom_derives(HbFeedTable *ft, int col, const uint8 *logs)
  * Logs
  */
 
-typedef struct EvmLogRef
-{
-	int32		log_index;
-	int32		tx_index;
-	uint32		node;
-} EvmLogRef;
-
-typedef struct EvmLogs
-{
-	EvmLogRef  *refs;
-	int			n;
-	int			max;
-	bool		ascending;		/* as they came */
-} EvmLogs;
-
 static int
 evm_log_cmp(const void *a, const void *b)
 {
-	const EvmLogRef *x = a;
-	const EvmLogRef *y = b;
+	const HbEvmLogRef *x = a;
+	const HbEvmLogRef *y = b;
 
 	if (x->log_index != y->log_index)
 		return x->log_index < y->log_index ? -1 : 1;
@@ -356,16 +218,16 @@ evm_log_cmp(const void *a, const void *b)
 }
 
 static void
-evm_log_note(EvmLogs *logs, int32 log_index, int32 tx_index, uint32 node)
+evm_log_note(HbEvmLogs *logs, int32 log_index, int32 tx_index, uint32 node)
 {
-	EvmLogRef  *ref;
+	HbEvmLogRef  *ref;
 
 	if (logs->n == logs->max)
 	{
 		logs->max = logs->max == 0 ? 256 : logs->max * 2;
 		logs->refs = logs->refs == NULL ?
-			palloc(logs->max * sizeof(EvmLogRef)) :
-			repalloc_huge(logs->refs, logs->max * sizeof(EvmLogRef));
+			palloc(logs->max * sizeof(HbEvmLogRef)) :
+			repalloc_huge(logs->refs, logs->max * sizeof(HbEvmLogRef));
 	}
 	ref = &logs->refs[logs->n++];
 	ref->log_index = log_index;
@@ -377,15 +239,15 @@ evm_log_note(EvmLogs *logs, int32 log_index, int32 tx_index, uint32 node)
 }
 
 /* log_index is unique in the block and ascends with the transactions. */
-static void
-evm_check_logs(HbFeed *feed, EvmLogs *logs)
+void
+hb_evm_check_logs(HbFeed *feed, HbEvmLogs *logs)
 {
 	if (logs->ascending)
 		return;
-	qsort(logs->refs, logs->n, sizeof(EvmLogRef), evm_log_cmp);
+	qsort(logs->refs, logs->n, sizeof(HbEvmLogRef), evm_log_cmp);
 	for (int i = 1; i < logs->n; i++)
 	{
-		EvmLogRef  *ref = &logs->refs[i];
+		HbEvmLogRef  *ref = &logs->refs[i];
 
 		if (ref[-1].log_index == ref->log_index)
 			hb_feed_bad(feed, ref->node, "is the index of another log of the block too.");
@@ -394,65 +256,112 @@ evm_check_logs(HbFeed *feed, EvmLogs *logs)
 	}
 }
 
+/* A topic of the log at hand, into its column and the bloom. */
 static void
-evm_log(HbFeed *feed, uint32 node, HbEvmTx *tx, uint8 *bloom, EvmLogs *logs)
+evm_topic(HbFeed *feed, uint32 node, int number, uint8 *bloom)
+{
+	HbSlice		topic = hb_feed_data(feed, node, 32);
+
+	evm_bloom_add(feed, bloom, topic);
+	hb_feed_set_bytes(&feed->tables[HB_FEED_LOGS],
+					  feed->places->log_topic[number], topic.data, topic.len);
+}
+
+/* Topics as an array, or one by one; false when there is neither. */
+static bool
+evm_topics(HbFeed *feed, const HbFeedFound *found, uint8 *bloom)
+{
+	const HbJsonNode *nodes = feed->json.nodes;
+	uint32		topics = found->node[LOG_TOPICS];
+	bool		given = false;
+	int			n = 0;
+
+	if (!hb_feed_is_null(feed, topics))
+	{
+		hb_feed_expect(feed, topics, HB_JSON_ARRAY);
+		for (uint32 i = topics + 1; i < nodes[topics].next; i = nodes[i].next)
+		{
+			if (n == 4)
+				hb_feed_bad(feed, i, "is the fifth topic of a log.");
+			evm_topic(feed, i, n++, bloom);
+		}
+		given = true;
+	}
+	for (int i = 0; i < 4; i++)
+	{
+		uint32		node = found->node[LOG_TOPIC0 + i];
+
+		if (node == HB_JSON_NONE)
+			continue;
+		if (given && n >= 0)
+			hb_feed_bad(feed, node, "is given beside \"topics\".");
+		n = -1;
+		given = true;
+		if (!hb_feed_is_null(feed, node))
+			evm_topic(feed, node, i, bloom);
+	}
+	return given;
+}
+
+/*
+ * The row of a log whose members have been read.  tx_hash is NULL when it is
+ * not known; derives: a reader finds it under the transaction's index.
+ * Returns whether the topics were given.
+ */
+bool
+hb_evm_log_row(HbFeed *feed, uint32 node, const HbFeedFound *found,
+			   int32 tx_index, const uint8 *tx_hash, bool derives,
+			   uint8 *bloom, HbEvmLogs *logs)
 {
 	HbEvmPlaces *evm = feed->places;
 	HbFeedTable *ft = &feed->tables[HB_FEED_LOGS];
 	const HbJsonNode *nodes = feed->json.nodes;
-	HbFeedFound found;
-	uint32		topics;
-	int			ntopics = 0;
+	uint32		removed = found->node[LOG_REMOVED];
 	int32		log_index;
-	HbSlice		hash;
+	bool		has_topics;
 
-	hb_feed_row_clear(ft);
-	hb_feed_read(feed, evm->place[EVM_LOG], node, &found);
-	hb_evm_check_block(feed, &found);
-	if (!hb_feed_is_null(feed, found.node[LOG_REMOVED]) &&
-		nodes[found.node[LOG_REMOVED]].type != HB_JSON_FALSE)
-		hb_feed_bad(feed, found.node[LOG_REMOVED],
+	if (!hb_feed_is_null(feed, removed) && nodes[removed].type != HB_JSON_FALSE)
+		hb_feed_bad(feed, removed,
 					"marks a log that a fork removed; it belongs to no block.");
-	if (!hb_feed_is_null(feed, found.node[ITEM_TX_HASH]))
-	{
-		hash = hb_feed_data(feed, found.node[ITEM_TX_HASH], 32);
-		if (memcmp(hash.data, tx->hash, 32) != 0)
-			hb_feed_bad(feed, found.node[ITEM_TX_HASH],
-						"is not the transaction of the receipt.");
-	}
+	if (ft->row[evm->log_address].isnull)
+		hb_feed_missing(feed, node, "address");
+	if (hb_feed_is_null(feed, found->node[LOG_INDEX]))
+		hb_feed_missing(feed, node, "logIndex");
+	log_index = (int32) hb_feed_int(feed, found->node[LOG_INDEX], PG_INT32_MAX);
+	evm_log_note(logs, log_index, tx_index, found->node[LOG_INDEX]);
+
+	evm_bloom_add(feed, bloom, ft->row[evm->log_address].bytes);
+	has_topics = evm_topics(feed, found, bloom);
+
+	hb_feed_set_int(ft, evm->log_block, feed->number);
+	hb_feed_set_int(ft, evm->log_tx, tx_index);
+	hb_feed_set_int(ft, evm->log_index, log_index);
+	if (tx_hash != NULL)
+		hb_feed_set_bytes(ft, evm->log_tx_hash, tx_hash, 32);
+	hb_feed_row(feed, ft, derives);
+	return has_topics;
+}
+
+/* A log of a receipt. */
+static void
+evm_log(HbFeed *feed, uint32 node, HbEvmTx *tx, uint8 *bloom, HbEvmLogs *logs)
+{
+	HbFeedFound found;
+
+	hb_feed_row_clear(&feed->tables[HB_FEED_LOGS]);
+	hb_feed_read(feed, feed->places->place[EVM_LOG], node, &found);
+	hb_evm_check_block(feed, &found);
+	if (!hb_feed_is_null(feed, found.node[ITEM_TX_HASH]) &&
+		memcmp(hb_feed_data(feed, found.node[ITEM_TX_HASH], 32).data,
+			   tx->hash, 32) != 0)
+		hb_feed_bad(feed, found.node[ITEM_TX_HASH],
+					"is not the transaction of the receipt.");
 	if (!hb_feed_is_null(feed, found.node[ITEM_TX_INDEX]) &&
 		hb_feed_int(feed, found.node[ITEM_TX_INDEX], PG_INT32_MAX) != tx->index)
 		hb_feed_bad(feed, found.node[ITEM_TX_INDEX],
 					"is not the index of the transaction, which is %d.", tx->index);
-
-	if (ft->row[evm->log_address].isnull)
-		hb_feed_missing(feed, node, "address");
-	if (hb_feed_is_null(feed, found.node[LOG_INDEX]))
-		hb_feed_missing(feed, node, "logIndex");
-	log_index = (int32) hb_feed_int(feed, found.node[LOG_INDEX], PG_INT32_MAX);
-	evm_log_note(logs, log_index, tx->index, found.node[LOG_INDEX]);
-
-	topics = found.node[LOG_TOPICS];
-	if (hb_feed_is_null(feed, topics))
+	if (!hb_evm_log_row(feed, node, &found, tx->index, tx->hash, true, bloom, logs))
 		hb_feed_missing(feed, node, "topics");
-	hb_feed_expect(feed, topics, HB_JSON_ARRAY);
-	evm_bloom_add(feed, bloom, ft->row[evm->log_address].bytes);
-	for (uint32 i = topics + 1; i < nodes[topics].next; i = nodes[i].next)
-	{
-		HbSlice		topic;
-
-		if (ntopics == 4)
-			hb_feed_bad(feed, i, "is the fifth topic of a log.");
-		topic = hb_feed_data(feed, i, 32);
-		evm_bloom_add(feed, bloom, topic);
-		hb_feed_set_bytes(ft, evm->log_topic[ntopics++], topic.data, topic.len);
-	}
-
-	hb_feed_set_int(ft, evm->log_block, feed->number);
-	hb_feed_set_int(ft, evm->log_tx, tx->index);
-	hb_feed_set_int(ft, evm->log_index, log_index);
-	hb_feed_set_bytes(ft, evm->log_tx_hash, tx->hash, 32);
-	hb_feed_row(feed, ft, true);
 }
 
 /*
@@ -495,8 +404,8 @@ evm_count(HbFeed *feed, uint32 array)
 }
 
 /* Hash and index of every transaction, before rows are made. */
-static void
-evm_list_txs(HbFeed *feed, uint32 array)
+void
+hb_evm_list_txs(HbFeed *feed, uint32 array, bool portal)
 {
 	HbEvmPlaces *evm = feed->places;
 	const HbJsonNode *nodes = feed->json.nodes;
@@ -507,6 +416,7 @@ evm_list_txs(HbFeed *feed, uint32 array)
 	evm->ntxs = 0;
 	evm->txs = NULL;
 	evm->by_hash = NULL;
+	evm->by_index = NULL;
 	evm->last_tx = 0;
 	if (!evm->has_txs)
 		return;
@@ -527,6 +437,10 @@ evm_list_txs(HbFeed *feed, uint32 array)
 		tx->hash = hb_feed_data(feed, member, 32).data;
 		tx->node = i;
 		member = evm_member(feed, i, "transactionIndex");
+		tx->bloom = NULL;
+		/* a portal may give some of them only */
+		if (member == HB_JSON_NONE && portal)
+			hb_feed_missing(feed, i, "transactionIndex");
 		tx->index = member == HB_JSON_NONE ? evm->ntxs :
 			(int32) hb_feed_int(feed, member, PG_INT32_MAX);
 		if (evm->ntxs > 0 && tx[-1].index >= tx->index)
@@ -595,7 +509,7 @@ evm_match_receipts(HbFeed *feed, uint32 array)
 
 /* A receipt's members into the transaction's row, and its logs. */
 static void
-evm_receipt(HbFeed *feed, EvmReceipt *receipt, uint8 *bloom, EvmLogs *logs)
+evm_receipt(HbFeed *feed, EvmReceipt *receipt, uint8 *bloom, HbEvmLogs *logs)
 {
 	HbEvmPlaces *evm = feed->places;
 	const HbJsonNode *nodes = feed->json.nodes;
@@ -623,7 +537,7 @@ evm_transactions(HbFeed *feed, EvmReceipt *receipts, uint8 *block_bloom)
 {
 	HbEvmPlaces *evm = feed->places;
 	HbFeedTable *ft = &feed->tables[HB_FEED_TRANSACTIONS];
-	EvmLogs		logs = {0};
+	HbEvmLogs		logs = {0};
 
 	logs.ascending = true;
 	for (int i = 0; i < evm->ntxs; i++)
@@ -643,10 +557,12 @@ evm_transactions(HbFeed *feed, EvmReceipt *receipts, uint8 *block_bloom)
 
 		hb_feed_set_int(ft, evm->tx_block, feed->number);
 		hb_feed_set_int(ft, evm->tx_index, tx->index);
-		hb_feed_row(feed, ft, evm_bloom_derives(ft, evm->tx_bloom,
-												receipts == NULL ? NULL : bloom));
+		(void) hb_evm_set_prefix(ft, evm->tx_sighash, evm->tx_input);
+		hb_feed_row(feed, ft,
+					hb_evm_bloom_derives(ft, evm->tx_bloom,
+										 receipts == NULL ? NULL : bloom));
 	}
-	evm_check_logs(feed, &logs);
+	hb_evm_check_logs(feed, &logs);
 }
 
 /*
@@ -666,36 +582,27 @@ evm_number(HbFeed *feed, uint32 block)
 }
 
 /* Was the table delivered?  absent: the member was not in the document. */
-static bool
-evm_delivered(HbFeed *feed, HbFeedTableNo table, uint32 node)
+bool
+hb_evm_delivered(HbFeed *feed, HbFeedTableNo table, uint32 node)
 {
 	return !hb_feed_is_null(feed, node) ||
 		(node == HB_JSON_NONE && feed->tables[table].declared);
 }
 
-void
-hb_evm_document(HbFeed *feed)
+/*
+ * Reads the block's own members into its row and puts it on the chain: false
+ * when it was there already.  found has BLOCK_TRANSACTIONS.
+ */
+static bool
+evm_block(HbFeed *feed, HbEvmPlaceNo place, uint32 block, HbFeedFound *found)
 {
 	HbEvmPlaces *evm = feed->places;
 	HbFeedTable *blocks = &feed->tables[HB_FEED_BLOCKS];
-	HbFeedFound doc;
-	HbFeedFound found;
-	uint32		block;
-	uint32		txs;
-	EvmReceipt *receipts;
-	bool		has_logs;
 	bool		has_parent;
-	uint8		bloom[HB_BLOOM_LEN] = {0};
 
-	hb_feed_read(feed, evm->place[EVM_DOCUMENT], 0, &doc);
-	block = doc.node[DOC_BLOCK];
-	if (hb_feed_is_null(feed, block))
-		hb_feed_missing(feed, 0, "block");
 	evm_number(feed, block);
-
 	hb_feed_row_clear(blocks);
-	hb_feed_read(feed, evm->place[EVM_BLOCK], block, &found);
-	txs = found.node[BLOCK_TRANSACTIONS];
+	hb_feed_read(feed, evm->place[place], block, found);
 	has_parent = evm->block_parent >= 0 && !blocks->row[evm->block_parent].isnull;
 	if (blocks->row[evm->block_hash].isnull)
 		hb_feed_missing(feed, block, "hash");
@@ -706,31 +613,78 @@ hb_evm_document(HbFeed *feed)
 		hb_feed_missing(feed, block, "timestamp");
 
 	evm->hash = blocks->row[evm->block_hash].bytes;
-	if (!hb_feed_link(feed, evm->hash,
-					  has_parent ? &blocks->row[evm->block_parent].bytes : NULL))
-		return;
+	return hb_feed_link(feed, evm->hash,
+						has_parent ? &blocks->row[evm->block_parent].bytes : NULL);
+}
 
-	evm_list_txs(feed, txs);
-	receipts = evm_match_receipts(feed, doc.node[DOC_RECEIPTS]);
-	has_logs = evm_delivered(feed, HB_FEED_LOGS, doc.node[DOC_RECEIPTS]);
+/* Members that belong to the other shape of document. */
+static void
+evm_refuse(HbFeed *feed, const HbFeedFound *doc, const int *slots, int n,
+		   const char *beside)
+{
+	for (int i = 0; i < n; i++)
+	{
+		if (doc->node[slots[i]] != HB_JSON_NONE)
+			hb_feed_bad(feed, doc->node[slots[i]],
+						"is of the other shape of document than \"%s\".", beside);
+	}
+}
+
+/* What a document in JSON-RPC shape has beside its block. */
+static void
+evm_items(HbFeed *feed, const HbFeedFound *doc, uint32 txs)
+{
+	HbEvmPlaces *evm = feed->places;
+	HbFeedTable *blocks = &feed->tables[HB_FEED_BLOCKS];
+	EvmReceipt *receipts;
+	bool		has_logs;
+	uint8		bloom[HB_BLOOM_LEN] = {0};
+
+	hb_evm_list_txs(feed, txs, false);
+	receipts = evm_match_receipts(feed, doc->node[DOC_RECEIPTS]);
+	has_logs = hb_evm_delivered(feed, HB_FEED_LOGS, doc->node[DOC_RECEIPTS]);
 	evm_transactions(feed, receipts, bloom);
 	hb_feed_row(feed, blocks,
-				evm_bloom_derives(blocks, evm->block_bloom, has_logs ? bloom : NULL));
+				hb_evm_bloom_derives(blocks, evm->block_bloom,
+									 has_logs ? bloom : NULL));
 
-	if (evm_delivered(feed, HB_FEED_TRANSACTIONS, txs))
+	if (hb_evm_delivered(feed, HB_FEED_TRANSACTIONS, txs))
 		hb_feed_delivered(feed, &feed->tables[HB_FEED_TRANSACTIONS]);
 	if (has_logs)
 		hb_feed_delivered(feed, &feed->tables[HB_FEED_LOGS]);
-	if (evm_delivered(feed, HB_FEED_TRACES, doc.node[DOC_TRACES]))
+	if (hb_evm_delivered(feed, HB_FEED_TRACES, doc->node[DOC_TRACES]))
 	{
-		if (!hb_feed_is_null(feed, doc.node[DOC_TRACES]))
-			hb_evm_traces(feed, doc.node[DOC_TRACES], doc.node[DOC_TRACE_FORMAT]);
+		if (!hb_feed_is_null(feed, doc->node[DOC_TRACES]))
+			hb_evm_traces(feed, doc->node[DOC_TRACES], doc->node[DOC_TRACE_FORMAT]);
 		hb_feed_delivered(feed, &feed->tables[HB_FEED_TRACES]);
 	}
-	if (evm_delivered(feed, HB_FEED_STATE_DIFFS, doc.node[DOC_STATE_DIFFS]))
+	if (hb_evm_delivered(feed, HB_FEED_STATE_DIFFS, doc->node[DOC_STATE_DIFFS]))
 	{
-		if (!hb_feed_is_null(feed, doc.node[DOC_STATE_DIFFS]))
-			hb_evm_state_diffs(feed, doc.node[DOC_STATE_DIFFS]);
+		if (!hb_feed_is_null(feed, doc->node[DOC_STATE_DIFFS]))
+			hb_evm_state_diffs(feed, doc->node[DOC_STATE_DIFFS]);
 		hb_feed_delivered(feed, &feed->tables[HB_FEED_STATE_DIFFS]);
 	}
+}
+
+void
+hb_evm_document(HbFeed *feed)
+{
+	static const int rpc_only[] = {DOC_BLOCK, DOC_RECEIPTS, DOC_TRACE_FORMAT};
+	static const int portal_only[] = {DOC_TRANSACTIONS, DOC_LOGS};
+	HbFeedFound doc;
+	HbFeedFound found;
+
+	hb_feed_read(feed, feed->places->place[EVM_DOCUMENT], 0, &doc);
+	if (!hb_feed_is_null(feed, doc.node[DOC_HEADER]))
+	{
+		evm_refuse(feed, &doc, rpc_only, lengthof(rpc_only), "header");
+		if (evm_block(feed, EVM_PORTAL_HEADER, doc.node[DOC_HEADER], &found))
+			hb_evm_portal_items(feed, &doc);
+		return;
+	}
+	if (hb_feed_is_null(feed, doc.node[DOC_BLOCK]))
+		hb_feed_missing(feed, 0, "block");
+	evm_refuse(feed, &doc, portal_only, lengthof(portal_only), "block");
+	if (evm_block(feed, EVM_BLOCK, doc.node[DOC_BLOCK], &found))
+		evm_items(feed, &doc, found.node[BLOCK_TRANSACTIONS]);
 }

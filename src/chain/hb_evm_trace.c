@@ -6,7 +6,8 @@
  * callTracer gives a tree of frames per transaction, from whose shape
  * trace_address and subtraces follow.  Values are stored as they came: the two
  * formats differ in the gas of root frames and in error texts, so a dataset
- * keeps to one (hb_feed_set_trace_format).
+ * keeps to one (hb_feed_set_trace_format).  A portal gives a list like
+ * trace_block's, of whatever its own source was, and state diffs as rows.
  */
 #include "postgres.h"
 
@@ -36,6 +37,15 @@ static const HbEvmPlaceNo result_place[] = {
 };
 static const HbEvmPlaceNo frame_place[] = {
 	EVM_CREATE_FRAME, EVM_CALL_FRAME, EVM_SUICIDE_FRAME
+};
+
+static const HbEvmPlaceNo portal_action_place[] = {
+	EVM_PORTAL_CREATE_ACTION, EVM_PORTAL_CALL_ACTION,
+	EVM_PORTAL_SUICIDE_ACTION, EVM_PORTAL_REWARD_ACTION
+};
+static const HbEvmPlaceNo portal_result_place[] = {
+	EVM_PORTAL_CREATE_RESULT, EVM_PORTAL_CALL_RESULT,
+	EVM_PORTAL_SUICIDE_RESULT, EVM_PORTAL_REWARD_RESULT
 };
 
 /* A position in the tree of frames; grows with the depth. */
@@ -115,6 +125,7 @@ trace_row(HbFeed *feed, EvmTraceType type, HbEvmTx *tx, int32 index,
 {
 	HbEvmPlaces *evm = feed->places;
 	HbFeedTable *ft = &feed->tables[HB_FEED_TRACES];
+	bool		derives;
 
 	hb_feed_set_int(ft, evm->trace_block, feed->number);
 	if (tx != NULL)
@@ -131,23 +142,9 @@ trace_row(HbFeed *feed, EvmTraceType type, HbEvmTx *tx, int32 index,
 	trace_set_text(ft, evm->trace_type, trace_type_name[type]);
 	trace_set_address(ft, evm->trace_address, address);
 	trace_lower_call_type(feed, ft, evm->trace_call_type);
-	hb_feed_row(feed, ft, tx != NULL || (hash == NULL && index < 0));
-}
-
-/* The transaction at a position of the block; NULL if not delivered. */
-static HbEvmTx *
-trace_tx_at(HbFeed *feed, int32 index)
-{
-	HbEvmPlaces *evm = feed->places;
-
-	if (index >= 0 && index < evm->ntxs && evm->txs[index].index == index)
-		return &evm->txs[index];
-	for (int i = 0; i < evm->ntxs; i++)
-	{
-		if (evm->txs[i].index == index)
-			return &evm->txs[i];
-	}
-	return NULL;
+	derives = hb_evm_set_prefix(ft, evm->trace_call_sighash, evm->trace_call_input);
+	derives &= tx != NULL || (hash == NULL && index < 0);
+	hb_feed_row(feed, ft, derives);
 }
 
 /*
@@ -180,19 +177,56 @@ trace_address_of(HbFeed *feed, uint32 array, EvmAddress *address)
 		address_push(address, (int32) hb_feed_int(feed, i, PG_INT32_MAX));
 }
 
+/*
+ * Where an entry stands among the transactions, and its row.  A portal need
+ * not deliver the transaction, other documents that have any must.
+ */
+static void
+trace_place(HbFeed *feed, uint32 entry, const HbFeedFound *found,
+			EvmTraceType type, const EvmAddress *address, bool portal)
+{
+	HbEvmPlaces *evm = feed->places;
+	HbEvmTx    *tx = NULL;
+	int32		index = -1;
+	int64		subtraces = -1;
+	const uint8 *hash = NULL;
+	uint32		hash_node = found->node[ITEM_TX_HASH];
+	uint32		index_node = found->node[ITEM_TX_INDEX];
+
+	if (!hb_feed_is_null(feed, found->node[TRACE_SUBTRACES]))
+		subtraces = hb_feed_int(feed, found->node[TRACE_SUBTRACES], PG_INT32_MAX);
+	if (!portal)
+		tx = hb_evm_item_tx(feed, entry, hash_node, index_node);
+	if (!hb_feed_is_null(feed, hash_node))
+		hash = hb_feed_data(feed, hash_node, 32).data;
+	if (!hb_feed_is_null(feed, index_node))
+	{
+		index = (int32) hb_feed_int(feed, index_node, PG_INT32_MAX);
+		if (tx == NULL)
+			tx = hb_evm_tx_at(feed, index);
+		if (tx == NULL && evm->has_txs && !portal)
+			hb_feed_bad(feed, index_node, "is no transaction of the block.");
+		if (tx != NULL && hash != NULL && memcmp(tx->hash, hash, 32) != 0)
+			hb_feed_bad(feed, hash_node,
+						"is not the hash of transaction %d of the block.", index);
+	}
+	else if (tx == NULL && type != TRACE_REWARD)
+		hb_feed_missing(feed, entry,
+						portal ? "transactionIndex" : "transactionPosition");
+	trace_row(feed, type, tx, index, hash, subtraces, address);
+	if (portal && tx == NULL && hash == NULL && index >= 0 &&
+		evm->trace_tx_hash >= 0)
+		hb_feed_incomplete(feed, &feed->tables[HB_FEED_TRACES], evm->trace_tx_hash);
+}
+
 static void
 trace_entry(HbFeed *feed, uint32 entry, EvmAddress *address)
 {
 	HbEvmPlaces *evm = feed->places;
-	HbFeedTable *ft = &feed->tables[HB_FEED_TRACES];
 	HbFeedFound found;
 	EvmTraceType type;
-	HbEvmTx    *tx;
-	int32		index = -1;
-	int64		subtraces = -1;
-	const uint8 *hash = NULL;
 
-	hb_feed_row_clear(ft);
+	hb_feed_row_clear(&feed->tables[HB_FEED_TRACES]);
 	hb_feed_read(feed, evm->place[EVM_TRACE], entry, &found);
 	hb_evm_check_block(feed, &found);
 	type = trace_type(feed, entry, found.node[TRACE_TYPE]);
@@ -204,26 +238,80 @@ trace_entry(HbFeed *feed, uint32 entry, EvmAddress *address)
 	if (hb_feed_is_null(feed, found.node[TRACE_ADDRESS]))
 		hb_feed_missing(feed, entry, "traceAddress");
 	trace_address_of(feed, found.node[TRACE_ADDRESS], address);
-	if (!hb_feed_is_null(feed, found.node[TRACE_SUBTRACES]))
-		subtraces = hb_feed_int(feed, found.node[TRACE_SUBTRACES], PG_INT32_MAX);
+	trace_place(feed, entry, &found, type, address, false);
+}
 
-	tx = hb_evm_item_tx(feed, entry, found.node[ITEM_TX_HASH], found.node[ITEM_TX_INDEX]);
-	if (!hb_feed_is_null(feed, found.node[ITEM_TX_HASH]))
-		hash = hb_feed_data(feed, found.node[ITEM_TX_HASH], 32).data;
-	if (!hb_feed_is_null(feed, found.node[ITEM_TX_INDEX]))
+/*
+ * A portal writes call_type and reward_type as the action's type, and
+ * call_type as its callType too.
+ */
+static void
+portal_action_type(HbFeed *feed, HbFeedFound *action, int col)
+{
+	HbFeedTable *ft = &feed->tables[HB_FEED_TRACES];
+	uint32		node = action->node[ACTION_TYPE];
+
+	if (col < 0 || node == HB_JSON_NONE || ft->present[col])
+		return;
+	ft->present[col] = true;
+	ft->row[col] = hb_feed_value(feed, node, HB_CONV_TEXT, &ft->table->columns[col]);
+}
+
+static void
+portal_trace_entry(HbFeed *feed, uint32 entry, EvmAddress *address)
+{
+	HbEvmPlaces *evm = feed->places;
+	HbFeedTable *ft = &feed->tables[HB_FEED_TRACES];
+	HbFeedFound found;
+	HbFeedFound action = {{0}};
+	EvmTraceType type;
+	uint32		result;
+
+	hb_feed_row_clear(ft);
+	hb_feed_read(feed, evm->place[EVM_PORTAL_TRACE], entry, &found);
+	hb_evm_check_block(feed, &found);
+	type = trace_type(feed, entry, found.node[TRACE_TYPE]);
+	if (!hb_feed_is_null(feed, found.node[TRACE_ACTION]))
+		hb_feed_read(feed, evm->place[portal_action_place[type]],
+					 found.node[TRACE_ACTION], &action);
+	portal_action_type(feed, &action, type == TRACE_CALL ? evm->trace_call_type :
+					   type == TRACE_REWARD ? evm->trace_reward_type : -1);
+	result = found.node[TRACE_RESULT];
+	if (!hb_feed_is_null(feed, result))
+		hb_feed_read(feed, evm->place[portal_result_place[type]], result, NULL);
+	if (hb_feed_is_null(feed, found.node[TRACE_ADDRESS]))
+		hb_feed_missing(feed, entry, "traceAddress");
+	trace_address_of(feed, found.node[TRACE_ADDRESS], address);
+
+	hb_evm_portal_missing(feed, EVM_PORTAL_TRACE);
+	hb_evm_portal_missing(feed, portal_action_place[type]);
+	/* null: the call failed; absent: it was not asked for */
+	if (result == HB_JSON_NONE || !hb_feed_is_null(feed, result))
+		hb_evm_portal_missing(feed, portal_result_place[type]);
+	if (found.node[TRACE_SUBTRACES] == HB_JSON_NONE && evm->trace_subtraces >= 0)
+		hb_feed_incomplete(feed, ft, evm->trace_subtraces);
+	if (type == TRACE_CALL && evm->trace_call_sighash >= 0 &&
+		!ft->present[evm->trace_call_sighash] &&
+		evm->trace_call_input >= 0 && !ft->present[evm->trace_call_input])
+		hb_feed_incomplete(feed, ft, evm->trace_call_sighash);
+	trace_place(feed, entry, &found, type, address, true);
+}
+
+void
+hb_evm_portal_traces(HbFeed *feed, uint32 traces)
+{
+	const HbJsonNode *nodes = feed->json.nodes;
+	EvmAddress	address = {0};
+
+	hb_feed_expect(feed, traces, HB_JSON_ARRAY);
+	if (nodes[traces].next == traces + 1)
+		return;
+	hb_feed_set_trace_format(feed, 'p');
+	for (uint32 i = traces + 1; i < nodes[traces].next; i = nodes[i].next)
 	{
-		index = (int32) hb_feed_int(feed, found.node[ITEM_TX_INDEX], PG_INT32_MAX);
-		if (tx == NULL && evm->has_txs)
-		{
-			tx = trace_tx_at(feed, index);
-			if (tx == NULL)
-				hb_feed_bad(feed, found.node[ITEM_TX_INDEX],
-							"is no transaction of the block.");
-		}
+		CHECK_FOR_INTERRUPTS();
+		portal_trace_entry(feed, i, &address);
 	}
-	else if (tx == NULL && type != TRACE_REWARD)
-		hb_feed_missing(feed, entry, "transactionPosition");
-	trace_row(feed, type, tx, index, hash, subtraces, address);
 }
 
 /*
@@ -333,7 +421,7 @@ trace_transaction(HbFeed *feed, uint32 entry, int32 position, EvmAddress *addres
 		hash = hb_feed_data(feed, found.node[TX_TRACE_HASH], 32).data;
 	else if (evm->has_txs)
 	{
-		tx = trace_tx_at(feed, position);
+		tx = hb_evm_tx_at(feed, position);
 		if (tx == NULL)
 			hb_feed_missing(feed, entry, "txHash");
 	}
@@ -471,27 +559,14 @@ diff_from_to(HbFeed *feed, uint32 object, uint32 *from, uint32 *to)
 		hb_feed_missing(feed, object, "to");
 }
 
+/* A row of what changed; a node of null or none is a NULL. */
 static void
-diff_row(HbFeed *feed, const EvmAccount *account, HbSlice key, uint32 node,
-		 EvmDiffValue kind)
+diff_store(HbFeed *feed, const EvmAccount *account, HbSlice key, char sign,
+		   uint32 from, uint32 to, EvmDiffValue kind)
 {
 	HbEvmPlaces *evm = feed->places;
 	HbFeedTable *ft = &feed->tables[HB_FEED_STATE_DIFFS];
-	char		sign;
-	uint32		value;
-	uint32		from = HB_JSON_NONE;
-	uint32		to = HB_JSON_NONE;
 	HbSlice		bytes;
-
-	if (hb_feed_is_null(feed, node) || hb_feed_string_is(feed, node, "="))
-		return;					/* as it was: not stored */
-	value = diff_only_member(feed, node, &sign);
-	if (sign == '*')
-		diff_from_to(feed, value, &from, &to);
-	else if (sign == '+')
-		to = value;
-	else
-		from = value;
 
 	hb_feed_row_clear(ft);
 	hb_feed_set_int(ft, evm->diff_block, feed->number);
@@ -502,17 +577,41 @@ diff_row(HbFeed *feed, const EvmAccount *account, HbSlice key, uint32 node,
 	hb_feed_set_bytes(ft, evm->diff_key, key.data, key.len);
 	hb_feed_set_bytes(ft, evm->diff_kind,
 					  sign == '*' ? "*" : sign == '+' ? "+" : "-", 1);
-	if (from != HB_JSON_NONE)
+	if (!hb_feed_is_null(feed, from))
 	{
 		bytes = diff_value(feed, from, kind);
 		hb_feed_set_bytes(ft, evm->diff_prev, bytes.data, bytes.len);
 	}
-	if (to != HB_JSON_NONE)
+	if (!hb_feed_is_null(feed, to))
 	{
 		bytes = diff_value(feed, to, kind);
 		hb_feed_set_bytes(ft, evm->diff_next, bytes.data, bytes.len);
 	}
 	hb_feed_row(feed, ft, account->tx != NULL);
+}
+
+static void
+diff_row(HbFeed *feed, const EvmAccount *account, HbSlice key, uint32 node,
+		 EvmDiffValue kind)
+{
+	char		sign;
+	uint32		value;
+	uint32		from = HB_JSON_NONE;
+	uint32		to = HB_JSON_NONE;
+
+	if (hb_feed_is_null(feed, node) || hb_feed_string_is(feed, node, "="))
+		return;					/* as it was: not stored */
+	value = diff_only_member(feed, node, &sign);
+	if (sign == '*')
+		diff_from_to(feed, value, &from, &to);
+	else if (hb_feed_is_null(feed, value))
+		hb_feed_bad(feed, value, "is no value.");
+	else if (sign == '+')
+		to = value;
+	else
+		from = value;
+
+	diff_store(feed, account, key, sign, from, to, kind);
 }
 
 static HbSlice
@@ -523,6 +622,21 @@ diff_key(const char *name)
 	key.data = (const uint8 *) name;
 	key.len = strlen(name);
 	return key;
+}
+
+/* The key of a slot: all 32 bytes of it in hexadecimal. */
+static HbSlice
+diff_slot_key(HbFeed *feed, uint32 node)
+{
+	HbSlice		slot = hb_feed_padded(feed, node, 32);
+	char	   *key = hb_feed_alloc(feed, 2 + 64);
+
+	key[0] = '0';
+	key[1] = 'x';
+	hex_encode((const char *) slot.data, 32, key + 2);
+	slot.data = (const uint8 *) key;
+	slot.len = 2 + 64;
+	return slot;
 }
 
 static void
@@ -546,17 +660,7 @@ diff_account(HbFeed *feed, const EvmAccount *account, uint32 object)
 		return;
 	hb_feed_expect(feed, storage, HB_JSON_OBJECT);
 	for (uint32 i = storage + 1; i < nodes[storage].next; i = nodes[i + 1].next)
-	{
-		HbSlice		slot = hb_feed_padded(feed, i, 32);
-		char	   *key = hb_feed_alloc(feed, 2 + 64);
-
-		key[0] = '0';
-		key[1] = 'x';
-		hex_encode((const char *) slot.data, 32, key + 2);
-		slot.data = (const uint8 *) key;
-		slot.len = 2 + 64;
-		diff_row(feed, account, slot, i + 1, DIFF_SLOT);
-	}
+		diff_row(feed, account, diff_slot_key(feed, i), i + 1, DIFF_SLOT);
 }
 
 void
@@ -578,7 +682,7 @@ hb_evm_state_diffs(HbFeed *feed, uint32 diffs)
 		account.tx = hb_evm_item_tx(feed, i, found.node[TX_DIFF_HASH], HB_JSON_NONE);
 		if (account.tx == NULL && evm->has_txs)
 		{
-			account.tx = trace_tx_at(feed, position);
+			account.tx = hb_evm_tx_at(feed, position);
 			if (account.tx == NULL)
 				hb_feed_missing(feed, i, "transactionHash");
 		}
@@ -598,5 +702,90 @@ hb_evm_state_diffs(HbFeed *feed, uint32 diffs)
 			account.address = hb_feed_data(feed, a, 20);
 			diff_account(feed, &account, a + 1);
 		}
+	}
+}
+
+/* The kind of value under a key, which is a name or a slot. */
+static EvmDiffValue
+portal_diff_key(HbFeed *feed, uint32 node, HbSlice *key)
+{
+	if (hb_feed_string_is(feed, node, "balance") ||
+		hb_feed_string_is(feed, node, "nonce") ||
+		hb_feed_string_is(feed, node, "code"))
+	{
+		*key = hb_feed_string(feed, node);
+		return key->data[0] == 'c' ? DIFF_DATA : DIFF_QUANTITY;
+	}
+	*key = diff_slot_key(feed, node);
+	return DIFF_SLOT;
+}
+
+static void
+portal_diff(HbFeed *feed, uint32 entry)
+{
+	static const struct
+	{
+		int			slot;
+		const char *name;
+	}			required[] = {
+		{ITEM_TX_INDEX, "transactionIndex"}, {DIFF_ADDRESS, "address"},
+		{DIFF_KEY, "key"}, {DIFF_KIND, "kind"}
+	};
+	HbEvmPlaces *evm = feed->places;
+	HbFeedTable *ft = &feed->tables[HB_FEED_STATE_DIFFS];
+	HbFeedFound found;
+	EvmAccount	account = {0};
+	EvmDiffValue value;
+	HbSlice		kind;
+	HbSlice		key;
+
+	hb_feed_read(feed, evm->place[EVM_PORTAL_STATE_DIFF], entry, &found);
+	hb_evm_check_block(feed, &found);
+	for (int i = 0; i < lengthof(required); i++)
+	{
+		if (hb_feed_is_null(feed, found.node[required[i].slot]))
+			hb_feed_missing(feed, entry, required[i].name);
+	}
+	kind = hb_feed_string(feed, found.node[DIFF_KIND]);
+	if (kind.len != 1 || strchr("=+-*", kind.data[0]) == NULL)
+		hb_feed_bad(feed, found.node[DIFF_KIND], "is none of \"=\", \"+\", \"-\", \"*\".");
+	if (kind.data[0] == '=')
+		return;					/* as it was: not stored */
+
+	account.index = (int32) hb_feed_int(feed, found.node[ITEM_TX_INDEX], PG_INT32_MAX);
+	account.tx = hb_evm_tx_at(feed, account.index);
+	if (!hb_feed_is_null(feed, found.node[ITEM_TX_HASH]))
+		account.hash = hb_feed_data(feed, found.node[ITEM_TX_HASH], 32).data;
+	if (account.tx != NULL)
+	{
+		if (account.hash != NULL && memcmp(account.hash, account.tx->hash, 32) != 0)
+			hb_feed_bad(feed, found.node[ITEM_TX_HASH],
+						"is not the hash of transaction %d of the block.",
+						account.index);
+		account.hash = account.tx->hash;
+	}
+	account.address = hb_feed_data(feed, found.node[DIFF_ADDRESS], 20);
+	value = portal_diff_key(feed, found.node[DIFF_KEY], &key);
+	diff_store(feed, &account, key, kind.data[0], found.node[DIFF_PREV],
+			   found.node[DIFF_NEXT], value);
+
+	if (account.hash == NULL && evm->diff_tx_hash >= 0)
+		hb_feed_incomplete(feed, ft, evm->diff_tx_hash);
+	if (found.node[DIFF_PREV] == HB_JSON_NONE && evm->diff_prev >= 0)
+		hb_feed_incomplete(feed, ft, evm->diff_prev);
+	if (found.node[DIFF_NEXT] == HB_JSON_NONE && evm->diff_next >= 0)
+		hb_feed_incomplete(feed, ft, evm->diff_next);
+}
+
+void
+hb_evm_portal_state_diffs(HbFeed *feed, uint32 diffs)
+{
+	const HbJsonNode *nodes = feed->json.nodes;
+
+	hb_feed_expect(feed, diffs, HB_JSON_ARRAY);
+	for (uint32 i = diffs + 1; i < nodes[diffs].next; i = nodes[i].next)
+	{
+		CHECK_FOR_INTERRUPTS();
+		portal_diff(feed, i);
 	}
 }

@@ -100,6 +100,8 @@ feed_open_tables(HbFeed *feed, List *tables)
 							NameStr(feed->ds->name), NameStr(feed->ds->kind)),
 					 errhint("Use INSERT or COPY into its tables.")));
 		ft->row = palloc0(ft->table->ncolumns * sizeof(HbPhysValue));
+		ft->present = palloc0(ft->table->ncolumns * sizeof(bool));
+		ft->incomplete = palloc0(ft->table->ncolumns * sizeof(HbFeedRun));
 		hb_feed_row_clear(ft);
 	}
 
@@ -206,32 +208,70 @@ hb_feed_row(HbFeed *feed, HbFeedTable *ft, bool derives)
 }
 
 static void
-feed_run_end(HbFeed *feed, HbFeedTable *ft)
+feed_run_end(HbFeed *feed, HbFeedTable *ft, HbFeedRun *run,
+			 const char *missing_column)
 {
-	if (ft->has_run)
-		hb_coverage_add(feed->ds, NameStr(ft->table->name),
-						ft->run_first, ft->run_last);
-	ft->has_run = false;
+	if (run->open)
+		hb_coverage_add(feed->ds, NameStr(ft->table->name), missing_column,
+						run->first, run->last);
+	run->open = false;
+}
+
+/* The block at hand into a run; a hole ends the one before. */
+static void
+feed_run_add(HbFeed *feed, HbFeedTable *ft, HbFeedRun *run,
+			 const char *missing_column)
+{
+	if (run->open && run->last >= feed->number - 1)
+	{
+		run->last = feed->number;
+		return;
+	}
+	feed_run_end(feed, ft, run, missing_column);
+	run->open = true;
+	run->first = run->last = feed->number;
 }
 
 /* The block at hand was delivered with this table's rows, perhaps none. */
 void
 hb_feed_delivered(HbFeed *feed, HbFeedTable *ft)
 {
-	if (ft->has_run && ft->run_last == feed->number - 1)
+	feed_run_add(feed, ft, &ft->delivered, "");
+}
+
+/* Rows of the block at hand came without values of this column. */
+void
+hb_feed_incomplete(HbFeed *feed, HbFeedTable *ft, int col)
+{
+	feed_run_add(feed, ft, &ft->incomplete[col],
+				 NameStr(ft->table->columns[col].name));
+}
+
+/* The block at hand has no rows: what is missing from them goes on. */
+void
+hb_feed_no_rows(HbFeed *feed, HbFeedTable *ft)
+{
+	for (int c = 0; c < ft->table->ncolumns; c++)
 	{
-		ft->run_last = feed->number;
-		return;
+		if (ft->incomplete[c].open && ft->incomplete[c].last == feed->number - 1)
+			ft->incomplete[c].last = feed->number;
 	}
-	feed_run_end(feed, ft);
-	ft->has_run = true;
-	ft->run_first = ft->run_last = feed->number;
 }
 
 const char *
 hb_trace_format_name(char format)
 {
-	return format == 't' ? "trace_block" : format == 'c' ? "callTracer" : NULL;
+	switch (format)
+	{
+		case 't':
+			return "trace_block";
+		case 'c':
+			return "callTracer";
+		case 'p':
+			return "portal";
+		default:
+			return NULL;
+	}
 }
 
 void
@@ -572,6 +612,15 @@ hb_feed_text(HbFeed *feed, const char *text, size_t len)
 	MemoryContextSwitchTo(old_cxt);
 }
 
+static void
+feed_runs_end(HbFeed *feed, HbFeedTable *ft)
+{
+	feed_run_end(feed, ft, &ft->delivered, "");
+	for (int c = 0; c < ft->table->ncolumns; c++)
+		feed_run_end(feed, ft, &ft->incomplete[c],
+					 NameStr(ft->table->columns[c].name));
+}
+
 void
 hb_feed_finish(HbFeed *feed, HbFeedResult *result)
 {
@@ -581,7 +630,7 @@ hb_feed_finish(HbFeed *feed, HbFeedResult *result)
 	for (int t = 0; t < HB_FEED_NTABLES; t++)
 	{
 		feed_writer_end(feed, &feed->tables[t]);
-		feed_run_end(feed, &feed->tables[t]);
+		feed_runs_end(feed, &feed->tables[t]);
 	}
 	hb_evm_end(feed);
 	if (changed)

@@ -8,6 +8,7 @@
  *	 hb_feed_fact.c		what the dataset remembers of its feeds
  *	 hb_evm_block.c		documents: blocks, transactions, receipts, logs
  *	 hb_evm_trace.c		traces and state diffs
+ *	 hb_evm_portal.c	documents in the shape of SQD's portal
  *
  * Memory: everything that lives as long as the feed is in cxt, everything of
  * one document in doc_cxt, which is reset before the next one.  Small values
@@ -44,6 +45,14 @@ typedef enum HbFeedConv
 	HB_CONV_HASHES				/* an array of 32-byte data */
 } HbFeedConv;
 
+/* Consecutive blocks that have not been written down yet. */
+typedef struct HbFeedRun
+{
+	bool		open;
+	int64		first;
+	int64		last;
+} HbFeedRun;
+
 typedef struct HbFeedPlace HbFeedPlace;
 typedef struct HbFeedTable HbFeedTable;
 
@@ -71,7 +80,13 @@ typedef struct HbFeedMember
  */
 struct HbFeedPlace
 {
-	const char *name;			/* as in kind_column.json */
+	const char *name;			/* as in kind_column.json, unless portal */
+	bool		portal;			/* its members are those of sources, and it
+								 * says which columns it may fill */
+	const char *const *sources; /* names of places, NULL at the end */
+	bool		flat;			/* column names in camel case are members too */
+	int			ncolumns;		/* if portal: that it may fill */
+	int16	   *columns;
 	HbFeedTable *table;			/* whose columns members fill; NULL none */
 	uint32		nmembers;
 	uint32		maxmembers;
@@ -82,7 +97,7 @@ struct HbFeedPlace
 };
 
 /* Node numbers of the members that the code asked for; HB_JSON_NONE absent. */
-#define HB_FEED_MAX_SLOTS	10
+#define HB_FEED_MAX_SLOTS	12
 typedef struct HbFeedFound
 {
 	uint32		node[HB_FEED_MAX_SLOTS];
@@ -98,15 +113,15 @@ struct HbFeedTable
 	HbTable    *table;
 	HbWriter   *writer;
 	HbPhysValue *row;			/* the row being made; .isnull when unset */
+	bool	   *present;		/* by column: the document had it, maybe null */
 	int			nsure;			/* columns that always derive */
 	int		   *sure_cols;
 	int			ncond;			/* columns that derive as a rule */
 	int		   *cond_cols;
 	bool		broken;			/* a row did not: store cond_cols */
 	bool		declared;		/* the call says that documents are complete */
-	bool		has_run;		/* blocks run_first..run_last delivered and */
-	int64		run_first;		/* not yet in coverage */
-	int64		run_last;
+	HbFeedRun	delivered;
+	HbFeedRun  *incomplete;		/* by column: rows came without it */
 };
 
 typedef enum HbFeedTableNo
@@ -165,7 +180,8 @@ struct HbFeed
 	int64		stored_first;	/* range that was read */
 	int64		stored_last;
 
-	char		trace_format;	/* 't'race_block, 'c'allTracer, 0 not yet */
+	char		trace_format;	/* 't'race_block, 'c'allTracer, 'p'ortal, 0 not
+								 * yet */
 	char		old_trace_format;
 	int64		replaced;		/* characters that became U+FFFD */
 	int64		unknown_names;	/* distinct unknown members */
@@ -178,6 +194,8 @@ extern void *hb_feed_alloc(HbFeed *feed, Size size);
 extern bool hb_feed_link(HbFeed *feed, HbSlice hash, const HbSlice *parent);
 extern void hb_feed_row(HbFeed *feed, HbFeedTable *ft, bool derives);
 extern void hb_feed_delivered(HbFeed *feed, HbFeedTable *ft);
+extern void hb_feed_incomplete(HbFeed *feed, HbFeedTable *ft, int col);
+extern void hb_feed_no_rows(HbFeed *feed, HbFeedTable *ft);
 extern void hb_feed_set_trace_format(HbFeed *feed, char format);
 extern const char *hb_trace_format_name(char format);
 
@@ -186,6 +204,7 @@ hb_feed_row_clear(HbFeedTable *ft)
 {
 	for (int i = 0; i < ft->table->ncolumns; i++)
 		ft->row[i].isnull = true;
+	memset(ft->present, 0, ft->table->ncolumns * sizeof(bool));
 }
 
 static inline void
@@ -211,6 +230,11 @@ hb_feed_set_bytes(HbFeedTable *ft, int col, const void *data, uint32 len)
 
 /* hb_feed_place.c */
 extern HbFeedPlace *hb_feed_place(HbFeed *feed, const char *name, HbFeedTable *ft);
+extern HbFeedPlace *hb_feed_portal_place(HbFeed *feed, const char *name,
+										 HbFeedTable *ft,
+										 const char *const *sources, bool flat);
+extern void hb_feed_place_column(HbFeed *feed, HbFeedPlace *place,
+								 const char *member, int col);
 extern void hb_feed_place_slot(HbFeed *feed, HbFeedPlace *place, const char *member, int slot);
 extern void hb_feed_place_ignore(HbFeed *feed, HbFeedPlace *place, const char *member);
 extern void hb_feed_places_load(HbFeed *feed, HbFeedPlace **places, int nplaces);

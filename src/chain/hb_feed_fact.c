@@ -44,7 +44,7 @@ fact_text(HeapTuple tuple, int att, TupleDesc desc)
 	return isnull ? pstrdup("") : TextDatumGetCString(value);
 }
 
-/* 't' or 'c', 0 when the dataset has no traces yet. */
+/* 't', 'c' or 'p', 0 when the dataset has no traces yet. */
 char
 hb_fact_trace_format(HbDataset *ds, Snapshot snapshot)
 {
@@ -61,7 +61,8 @@ hb_fact_trace_format(HbDataset *ds, Snapshot snapshot)
 		{
 			char	   *name = fact_text(tuple, FEED_NAME, RelationGetDescr(rel));
 
-			format = strcmp(name, hb_trace_format_name('c')) == 0 ? 'c' : 't';
+			format = strcmp(name, hb_trace_format_name('c')) == 0 ? 'c' :
+				strcmp(name, hb_trace_format_name('p')) == 0 ? 'p' : 't';
 		}
 	}
 	systable_endscan(scan);

@@ -7,6 +7,10 @@
  * kind adds is fed without code; members that the shape itself needs (numbers
  * to check, arrays to walk) are added by hb_evm_block.c.  A member that nobody
  * knows becomes one that is known to be unknown, and is counted.
+ *
+ * The places of a portal's documents are not in kind_column: they take the
+ * members of others (an item there has what transaction and receipt have
+ * here), and know their columns, since what a portal leaves out is missing.
  */
 #include "postgres.h"
 
@@ -41,6 +45,21 @@ hb_feed_place(HbFeed *feed, const char *name, HbFeedTable *ft)
 
 	place->name = MemoryContextStrdup(feed->cxt, name);
 	place->table = ft;
+	return place;
+}
+
+HbFeedPlace *
+hb_feed_portal_place(HbFeed *feed, const char *name, HbFeedTable *ft,
+					 const char *const *sources, bool flat)
+{
+	HbFeedPlace *place = hb_feed_place(feed, name, ft);
+
+	place->portal = true;
+	place->sources = sources;
+	place->flat = flat;
+	if (ft != NULL)
+		place->columns = MemoryContextAlloc(feed->cxt,
+											ft->table->ncolumns * sizeof(int16));
 	return place;
 }
 
@@ -171,6 +190,76 @@ conv_of_column(const HbColumn *column, const char *suffix)
 	}
 }
 
+static void
+place_member_column(HbFeed *feed, HbFeedPlace *place, const char *member,
+					int column, HbFeedConv conv)
+{
+	HbFeedMember *m = place_add(feed, place, member, strlen(member));
+
+	m->column = column;
+	m->conv = conv;
+	if (!place->portal)
+		return;
+	for (int i = 0; i < place->ncolumns; i++)
+	{
+		if (place->columns[i] == column)
+			return;
+	}
+	place->columns[place->ncolumns++] = column;
+}
+
+/* A member of this name gives the column too, if the dataset has it. */
+void
+hb_feed_place_column(HbFeed *feed, HbFeedPlace *place, const char *member, int col)
+{
+	if (col >= 0)
+		place_member_column(feed, place, member, col,
+							conv_of_column(&place->table->table->columns[col], ""));
+}
+
+/* A column's name as a portal writes it: base_fee_per_gas is baseFeePerGas. */
+static char *
+camel_case(const char *name)
+{
+	char	   *result = pstrdup(name);
+	char	   *to = result;
+
+	for (const char *from = name; *from != '\0'; from++)
+	{
+		if (*from == '_' && from[1] != '\0')
+			*to++ = pg_toupper((unsigned char) *++from);
+		else
+			*to++ = *from;
+	}
+	*to = '\0';
+	return result;
+}
+
+/* The same member in the portal's places that take those of place source. */
+static void
+place_map_portal(HbFeed *feed, HbFeedPlace **places, int nplaces,
+				 const char *source, HbFeedTable *ft, int column,
+				 const char *member, HbFeedConv conv)
+{
+	for (int i = 0; i < nplaces; i++)
+	{
+		const char *const *from = places[i]->sources;
+
+		if (places[i]->table != ft)
+			continue;
+		while (from != NULL && *from != NULL && strcmp(*from, source) != 0)
+			from++;
+		if (from == NULL || *from == NULL)
+			continue;
+		if (strchr(member, '.') == NULL)
+			place_member_column(feed, places[i], member, column, conv);
+		if (places[i]->flat)
+			place_member_column(feed, places[i],
+								camel_case(NameStr(ft->table->columns[column].name)),
+								column, conv);
+	}
+}
+
 /*
  * One alternative of a column's json: PLACE.MEMBER or PLACE.MEMBER.MEMBER,
  * where PLACE (which may have dots) is one of places; else the column is not
@@ -183,7 +272,7 @@ place_map(HbFeed *feed, HbFeedPlace **places, int nplaces,
 	const char *suffix = "";
 	char	   *colon = strchr(path, ':');
 	HbFeedPlace *place = NULL;
-	HbFeedMember *m;
+	HbFeedConv	conv;
 	char	   *name = NULL;
 	char	   *dot;
 
@@ -197,7 +286,8 @@ place_map(HbFeed *feed, HbFeedPlace **places, int nplaces,
 		size_t		len = strlen(places[i]->name);
 
 		/* the longest place that the path starts with */
-		if (places[i]->table == ft && strncmp(path, places[i]->name, len) == 0 &&
+		if (places[i]->table == ft && !places[i]->portal &&
+			strncmp(path, places[i]->name, len) == 0 &&
 			path[len] == '.' && (place == NULL || len > strlen(place->name)))
 		{
 			place = places[i];
@@ -206,26 +296,23 @@ place_map(HbFeed *feed, HbFeedPlace **places, int nplaces,
 	}
 	if (place == NULL)
 		return;
+	conv = conv_of_column(&ft->table->columns[column], suffix);
+	place_map_portal(feed, places, nplaces, place->name, ft, column, name, conv);
 	dot = strchr(name, '.');
 	if (dot != NULL)
 	{
-		HbFeedPlace *nested;
+		HbFeedMember *m = place_add(feed, place, name, dot - name);
 
-		m = place_add(feed, place, name, dot - name);
 		if (m->nested == NULL)
 		{
 			*dot = '\0';
 			m->nested = hb_feed_place(feed, path, ft);
 			*dot = '.';
 		}
-		nested = m->nested;
+		place = m->nested;
 		name = dot + 1;
-		m = place_add(feed, nested, name, strlen(name));
 	}
-	else
-		m = place_add(feed, place, name, strlen(name));
-	m->column = column;
-	m->conv = conv_of_column(&ft->table->columns[column], suffix);
+	place_member_column(feed, place, name, column, conv);
 }
 
 /* Fills the places from the kind's columns. */
@@ -375,6 +462,7 @@ hb_feed_read(HbFeed *feed, HbFeedPlace *place, uint32 object, HbFeedFound *found
 
 			if (!ft->row[m->column].isnull)
 				hb_feed_bad(feed, value, "is given twice.");
+			ft->present[m->column] = true;
 			ft->row[m->column] = hb_feed_value(feed, value, m->conv,
 											   &ft->table->columns[m->column]);
 		}

@@ -248,11 +248,22 @@ hb_head_update(HbDataset *ds, HbHead *head)
 	CommandCounterIncrement();
 }
 
+static bool
+hb_coverage_is_of(HeapTuple tuple, TupleDesc desc, const char *missing_column)
+{
+	bool		isnull;
+	Datum		value = heap_getattr(tuple, HB_COVERAGE_MISSING_COLUMN, desc,
+									 &isnull);
+
+	return !isnull && strcmp(TextDatumGetCString(value), missing_column) == 0;
+}
+
 /*
  * The range and all that touch or overlap it become one row.
  */
 void
-hb_coverage_add(HbDataset *ds, const char *table, int64 first, int64 last)
+hb_coverage_add(HbDataset *ds, const char *table, const char *missing_column,
+				int64 first, int64 last)
 {
 	Relation	rel = hb_storage_open(ds, HB_STORAGE_COVERAGE, RowExclusiveLock);
 	TupleDesc	desc = RelationGetDescr(rel);
@@ -277,6 +288,8 @@ hb_coverage_add(HbDataset *ds, const char *table, int64 first, int64 last)
 		ItemPointer tid;
 
 		CHECK_FOR_INTERRUPTS();
+		if (!hb_coverage_is_of(tuple, desc, missing_column))
+			continue;
 		if (lo <= first && last <= hi)
 			covered = true;
 		/* apart, not even touching */
@@ -300,6 +313,7 @@ hb_coverage_add(HbDataset *ds, const char *table, int64 first, int64 last)
 		values[HB_COVERAGE_TABLE_NAME - 1] = CStringGetTextDatum(table);
 		values[HB_COVERAGE_FIRST_BLOCK - 1] = Int64GetDatum(first);
 		values[HB_COVERAGE_LAST_BLOCK - 1] = Int64GetDatum(last);
+		values[HB_COVERAGE_MISSING_COLUMN - 1] = CStringGetTextDatum(missing_column);
 		hb_storage_insert(rel, HB_STORAGE_COVERAGE, values, nulls,
 						  GetCurrentCommandId(true));
 		CommandCounterIncrement();
@@ -348,6 +362,8 @@ hb_coverage_missing(HbDataset *ds, Snapshot snapshot, const char *table,
 	{
 		bool		isnull;
 
+		if (!hb_coverage_is_of(tuple, desc, ""))
+			continue;
 		covered = lappend(covered,
 						  hb_block_range(hb_head_int(tuple, desc, HB_COVERAGE_FIRST_BLOCK, &isnull),
 										 hb_head_int(tuple, desc, HB_COVERAGE_LAST_BLOCK, &isnull)));

@@ -75,7 +75,7 @@ hb_raise_load(HbDataset *ds, List *loads, HbHead *head)
 		if (load->has_blocks && (from_block == PG_INT64_MIN || load->first < from_block))
 			from_block = load->first;
 		if (load->is_item_table)
-			hb_coverage_add(ds, NameStr(load->table), load->first, load->last);
+			hb_coverage_add(ds, NameStr(load->table), "", load->first, load->last);
 		if (!load->is_block_table)
 			continue;
 		if (head->empty || load->lowest.number < head->first_block)

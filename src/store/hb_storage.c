@@ -92,7 +92,8 @@ static const HbStorageColumn hb_column_columns[HB_COLUMN_NATTS] = {
 static const HbStorageColumn hb_coverage_columns[HB_COVERAGE_NATTS] = {
 	{"table_name", TEXTOID},
 	{"first_block", INT8OID},
-	{"last_block", INT8OID}
+	{"last_block", INT8OID},
+	{"missing_column", TEXTOID}
 };
 
 static const HbStorageColumn hb_gap_columns[HB_GAP_NATTS] = {

@@ -183,12 +183,14 @@ extern void hb_head_update(HbDataset *ds, HbHead *head);
 
 /*
  * Rows of the small tables.  The caller holds NO_KEY_UPDATE on the head.
- * coverage_add: table was delivered for blocks first..last; ranges that touch
- * or overlap are merged.  transition_add: a row of hotblocks.transitions; old
+ * coverage_add: table was delivered for blocks first..last, or, unless
+ * missing_column is "", its rows there came without values of that column;
+ * ranges that touch or overlap are merged.  transition_add: a row of hotblocks.transitions; old
  * is the head before, head the head after (its version is the row's);
  * from_block PG_INT64_MIN when the rows had no blocks.
  */
-extern void hb_coverage_add(HbDataset *ds, const char *table, int64 first, int64 last);
+extern void hb_coverage_add(HbDataset *ds, const char *table,
+							const char *missing_column, int64 first, int64 last);
 extern void hb_gap_add(HbDataset *ds, int64 first, int64 last);
 extern void hb_transition_add(HbDataset *ds, const char *kind, int64 from_block,
 							  const HbHead *old, const HbHead *head);
