@@ -79,6 +79,18 @@ _PG_init(void)
 	hb_define_switch("hotblocks.enable_hash_index",
 					 "Finds unique values through the chunks' hash indexes.",
 					 &hb_enable_hash_index);
+	hb_define_switch("hotblocks.enable_filter_pushdown",
+					 "Plans scans that evaluate conditions themselves.",
+					 &hb_enable_filter_pushdown);
+	hb_define_switch("hotblocks.enable_ordered_scan",
+					 "Plans scans in the order of the sort key.",
+					 &hb_enable_ordered_scan);
+	hb_define_switch("hotblocks.enable_parameterized_scan",
+					 "Plans scans that take values from the outer side of a join.",
+					 &hb_enable_parameterized_scan);
+	hb_define_switch("hotblocks.enable_parallel_scan",
+					 "Plans scans in parallel workers.",
+					 &hb_enable_parallel_scan);
 	hb_chain_init();
 	hb_fdw_init();
 	MarkGUCPrefixReserved("hotblocks");

@@ -4,8 +4,8 @@
  *		executor.
  *
  * What is not set is not offered: UPDATE and DELETE (refused with a hint by
- * PlanForeignModify), batches of INSERT (the writer gathers rows itself, so
- * that a batch would only copy each row once more), and core's parallel scan.
+ * PlanForeignModify) and batches of INSERT (the writer gathers rows itself, so
+ * that a batch would only copy each row once more).
  */
 #include "postgres.h"
 
@@ -23,6 +23,7 @@ hotblocks_fdw_handler(PG_FUNCTION_ARGS)
 	routine->GetForeignRelSize = hotblocksGetForeignRelSize;
 	routine->GetForeignPaths = hotblocksGetForeignPaths;
 	routine->GetForeignPlan = hotblocksGetForeignPlan;
+	routine->IsForeignScanParallelSafe = hotblocksIsForeignScanParallelSafe;
 	routine->BeginForeignScan = hotblocksBeginForeignScan;
 	routine->IterateForeignScan = hotblocksIterateForeignScan;
 	routine->ReScanForeignScan = hotblocksReScanForeignScan;

@@ -199,6 +199,15 @@ typedef struct HbScanState
 	MemoryContext spare_cxt;	/* for the next one */
 } HbScanState;
 
+/*
+ * Switches (GUCs): each turns one thing off that the planner is offered, for
+ * comparison; results are the same.
+ */
+extern bool hb_enable_filter_pushdown;	/* hotblocks.enable_filter_pushdown */
+extern bool hb_enable_ordered_scan; /* hotblocks.enable_ordered_scan */
+extern bool hb_enable_parameterized_scan;	/* hotblocks.enable_parameterized_scan */
+extern bool hb_enable_parallel_scan;	/* hotblocks.enable_parallel_scan */
+
 /* Hooks of this layer; called once by _PG_init. */
 extern void hb_fdw_init(void);
 
@@ -207,6 +216,9 @@ extern void hotblocksGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel,
 									   Oid foreigntableid);
 extern void hotblocksGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel,
 									 Oid foreigntableid);
+extern bool hotblocksIsForeignScanParallelSafe(PlannerInfo *root,
+											   RelOptInfo *rel,
+											   RangeTblEntry *rte);
 extern ForeignScan *hotblocksGetForeignPlan(PlannerInfo *root,
 											RelOptInfo *baserel,
 											Oid foreigntableid,

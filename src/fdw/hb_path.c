@@ -26,6 +26,10 @@
 #include "compat.h"
 #include "fdw/hb_fdw.h"
 
+bool		hb_enable_ordered_scan = true;
+bool		hb_enable_parameterized_scan = true;
+bool		hb_enable_parallel_scan = true;
+
 /* A column of the sort key, as the planner sees it. */
 typedef struct SortColumn
 {
@@ -355,11 +359,23 @@ add_parameterized_paths(PlannerInfo *root, RelOptInfo *baserel)
 		add_scan_path(root, baserel, HB_ORDER_NONE, NIL, lfirst(lc));
 }
 
+/*
+ * May a worker of core's parallel query run the scan?
+ */
+bool
+hotblocksIsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel,
+								   RangeTblEntry *rte)
+{
+	return hb_enable_parallel_scan;
+}
+
 void
 hotblocksGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel,
 						 Oid foreigntableid)
 {
 	add_scan_path(root, baserel, HB_ORDER_NONE, NIL, baserel->lateral_relids);
-	add_ordered_paths(root, baserel);
-	add_parameterized_paths(root, baserel);
+	if (hb_enable_ordered_scan)
+		add_ordered_paths(root, baserel);
+	if (hb_enable_parameterized_scan)
+		add_parameterized_paths(root, baserel);
 }

@@ -20,6 +20,8 @@
 
 #include "fdw/hb_fdw.h"
 
+bool		hb_enable_filter_pushdown = true;
+
 /*
  * A condition that the scan evaluates comes before all that are left to the
  * executor, so that one of a lower security level (a security barrier view's)
@@ -30,7 +32,7 @@ hb_plan_push(RelOptInfo *baserel, RestrictInfo *rinfo)
 {
 	HbPlanRel  *plan_rel = baserel->fdw_private;
 
-	if (rinfo->pseudoconstant ||
+	if (!hb_enable_filter_pushdown || rinfo->pseudoconstant ||
 		!restriction_is_securely_promotable(rinfo, baserel))
 		return NULL;
 	return hb_clause_parse(plan_rel->foreign, baserel->relid, rinfo->clause);
