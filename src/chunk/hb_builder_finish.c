@@ -36,11 +36,19 @@ hb_out_put(HbOut *o, const void *data, size_t len)
 	}
 }
 
+static bool
+bad_blocks(HbWriter *w)
+{
+	hb_error_set(w->error, HB_ERR_LIMIT, "block offsets", HB_OWNER_NUMBERS, -1,
+				 "block numbers are null, do not ascend or are too far apart");
+	return false;
+}
+
 /*
- * Block offsets: needs a block column without NULLs whose values ascend.
- * Leaves starts, and the two hidden columns written.
+ * Block offsets: needs a block column without NULLs whose values ascend and
+ * differ by less than 2^63.  Leaves starts, and the two hidden columns written.
  */
-static void
+static bool
 write_blocks(HbWriter *w)
 {
 	HbBuilder  *b = w->b;
@@ -54,17 +62,17 @@ write_blocks(HbWriter *w)
 
 	dir->seq_col = -1;
 	if (b->options.block_col < 0)
-		return;
+		return true;
 	c = &b->cols[b->options.block_col];
 	if (c->hold != HB_HOLD_INT || c->spec.phys != HB_PHYS_INT)
-		return;
+		return bad_blocks(w);
 	for (r = 0; r < w->nrows; r++)
 	{
 		if (hb_bcol_int_null(c, r) || (r > 0 && c->ints[r] < c->ints[r - 1]))
-			return;
+			return bad_blocks(w);
 	}
 	if (c->ints[0] < 0 && c->ints[w->nrows - 1] > INT64_MAX + c->ints[0])
-		return;
+		return bad_blocks(w);
 	w->starts = hb_alloc0(w->mem, sizeof(uint64_t) * HB_PAGE_WORDS * w->npages);
 	numbers = hb_alloc(w->mem, sizeof(int64_t) * w->nrows);
 	firsts = hb_alloc(w->mem, sizeof(int64_t) * w->nrows);
@@ -98,6 +106,7 @@ write_blocks(HbWriter *w)
 		hb_write_ints(w, firsts, nblocks, NULL, HB_OWNER_FIRSTS, false, false, &dir->firsts);
 	hb_free(w->mem, numbers);
 	hb_free(w->mem, firsts);
+	return true;
 }
 
 /* Do less than 3/4 of a plain column's n non-null values differ? */
@@ -379,10 +388,9 @@ hb_builder_finish(HbBuilder *b, uint32_t nrows, uint64_t chunk_id,
 		w->cols[i].dict = -1;
 		hb_bcol_pad(b, &b->cols[i], b->nrows);
 	}
-	ok = decide(w);
+	ok = decide(w) && write_blocks(w);
 	if (ok)
 	{
-		write_blocks(w);
 		for (i = 0; i < w->dir.ncols; i++)
 		{
 			HbWCol	   *wc = &w->cols[i];

@@ -296,22 +296,28 @@ hb_writer_chunk(HbWriter *w, uint32 nrows)
 	MemoryContextReset(w->row_cxt);
 }
 
-/* The first row of the last block, when the block column is sorted. */
-static uint32
-hb_writer_last_block(HbWriter *w, uint32 nrows)
+/* The block of a row of the sorted builder. */
+static int64
+hb_writer_block(HbWriter *w, uint32 row)
 {
-	int64		last;
-	uint32		lo = 0;
-	uint32		hi = nrows - 1;
+	int64		block;
 
-	(void) hb_builder_get_int(w->builder, w->table->block_col, nrows - 1, &last);
+	(void) hb_builder_get_int(w->builder, w->table->block_col, row, &block);
+	return block;
+}
+
+/* The first of the nrows sorted rows whose block is not below the one given. */
+static uint32
+hb_writer_lower_bound(HbWriter *w, uint32 nrows, int64 block)
+{
+	uint32		lo = 0;
+	uint32		hi = nrows;
+
 	while (lo < hi)
 	{
 		uint32		mid = lo + (hi - lo) / 2;
-		int64		block;
 
-		(void) hb_builder_get_int(w->builder, w->table->block_col, mid, &block);
-		if (block < last)
+		if (hb_writer_block(w, mid) < block)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -319,23 +325,38 @@ hb_writer_last_block(HbWriter *w, uint32 nrows)
 	return lo;
 }
 
+/*
+ * Rows that the next chunk takes: to the beginning of the last block, where
+ * that is near the end, or all.  Blocks of one chunk differ by less than 2^63.
+ */
+static uint32
+hb_writer_cut(HbWriter *w, uint32 nrows, bool all)
+{
+	int64		first = hb_writer_block(w, 0);
+	int64		last = hb_writer_block(w, nrows - 1);
+
+	if (first < 0 && last > PG_INT64_MAX + first)
+		return hb_writer_lower_bound(w, nrows, 0);
+	if (!all)
+	{
+		uint32		boundary = hb_writer_lower_bound(w, nrows, last);
+
+		if (boundary >= nrows - nrows / 4)
+			return boundary;
+	}
+	return nrows;
+}
+
 static void
 hb_writer_flush(HbWriter *w, bool all)
 {
 	uint32		nrows = hb_builder_rows(w->builder);
-	uint32		cut = nrows;
 
 	if (nrows == 0)
 		return;
 	hb_builder_sort(w->builder);
-	if (!all && w->table->block_col >= 0)
-	{
-		uint32		boundary = hb_writer_last_block(w, nrows);
-
-		if (boundary >= nrows - nrows / 4)
-			cut = boundary;
-	}
-	hb_writer_chunk(w, cut);
+	hb_writer_chunk(w, w->table->block_col >= 0 ?
+					hb_writer_cut(w, nrows, all) : nrows);
 }
 
 /* Notes the row's block: for the result, and the chain's head. */
