@@ -8,6 +8,7 @@ CREATE SCHEMA imp;
 
 IMPORT FOREIGN SCHEMA public FROM SERVER imp INTO imp;
 IMPORT FOREIGN SCHEMA evm FROM SERVER imp INTO imp OPTIONS (import_default 'true');
+IMPORT FOREIGN SCHEMA evm FROM SERVER imp INTO imp OPTIONS (spelling 'upper');
 IMPORT FOREIGN SCHEMA evm LIMIT TO (logs, block_feed) FROM SERVER imp INTO imp;
 \d imp.logs
 \d imp.block_feed
@@ -23,6 +24,16 @@ WHERE c.relnamespace = 'imp'::regnamespace ORDER BY c.relname;
 ALTER FOREIGN TABLE imp.logs RENAME TO events;
 ALTER FOREIGN TABLE imp.events RENAME COLUMN address TO contract;
 SELECT count(contract) FROM imp.events;
+
+-- text in place of bytea
+CREATE SCHEMA imphex;
+IMPORT FOREIGN SCHEMA evm FROM SERVER imp INTO imphex OPTIONS (spelling 'hex');
+SELECT a.atttypid::regtype AS shown, b.atttypid::regtype AS stored, count(*) FROM pg_attribute a
+	JOIN pg_attribute b ON b.attrelid = ('imp.' || replace(a.attrelid::regclass::text, 'imphex.', ''))::regclass AND b.attname = a.attname
+WHERE a.attrelid = ANY ('{imphex.blocks,imphex.transactions,imphex.traces,imphex.state_diffs}'::regclass[]) AND a.attnum > 0
+GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT hash, uncles, number FROM imphex.blocks;
+DROP SCHEMA imphex CASCADE;
 
 -- kind free gives what has been written
 SELECT hotblocks.create_dataset('impfree', 'free');

@@ -82,7 +82,7 @@ EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT * FROM sc.t WHERE n
 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT i FROM sc.t WHERE n = 10 AND b = '\x55';
 
 -- functions that leak must not run before a security barrier's condition
-CREATE VIEW barrier WITH (security_barrier) AS SELECT n, i, x FROM sc.t WHERE x LIKE 'x1%';
+CREATE VIEW barrier WITH (security_barrier) AS SELECT n, i, x FROM sc.t WHERE lower(x) LIKE 'x1%';
 CREATE FUNCTION peek(bigint) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS $$
 BEGIN
 	RAISE NOTICE 'saw %', $1;

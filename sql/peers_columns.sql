@@ -14,7 +14,7 @@ INSERT INTO pc.t SELECT 'a' || g, g, g * 2, decode(lpad(to_hex(g), 6, '0'), 'hex
 ALTER FOREIGN TABLE pc.t DROP COLUMN b;
 SELECT t, t IS NOT NULL AS filled FROM pc.t WHERE n < 3;
 SELECT count(t.*), count(DISTINCT t) FROM pc.t;
-ALTER FOREIGN TABLE pc.t ADD COLUMN b bigint;
+ALTER FOREIGN TABLE pc.t ADD COLUMN b smallint;
 SELECT * FROM pc.t WHERE n = 1;
 ALTER FOREIGN TABLE pc.t DROP COLUMN b, ADD COLUMN b int;
 SELECT t FROM pc.t WHERE n = 1;

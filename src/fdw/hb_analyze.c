@@ -51,6 +51,7 @@ typedef struct Sample
 	double		to_skip;		/* before the next goes in; -1: not yet known */
 	ReservoirStateData reservoir;
 	MemoryContext cxt;			/* owns the tuples */
+	MemoryContext batch_cxt;	/* values of the batch that were converted */
 } Sample;
 
 static void
@@ -103,8 +104,11 @@ sample_put(Sample *sample, int place, const HbBatch *batch, int row)
 
 /* Vitter's algorithm, as core samples the rows of a heap. */
 static void
-sample_batch(Sample *sample, const HbBatch *batch)
+sample_batch(Sample *sample, HbBatch *batch)
 {
+	MemoryContextReset(sample->batch_cxt);
+	hb_spell_batch(sample->foreign, sample->natts, sample->attnums, batch,
+				   sample->batch_cxt);
 	for (int row = 0; row < batch->nrows; row++)
 	{
 		if (sample->nrows < sample->target)
@@ -233,6 +237,8 @@ acquire_sample(Relation relation, int elevel, HeapTuple *rows, int targrows,
 
 	cxt = AllocSetContextCreate(CurrentMemoryContext, "hotblocks analyze",
 								ALLOCSET_DEFAULT_SIZES);
+	sample.batch_cxt = AllocSetContextCreate(cxt, "hotblocks analyze spelling",
+											 ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(cxt);
 	set = hb_chunk_set(table, GetActiveSnapshot(), PG_INT64_MIN, PG_INT64_MAX);
 	memset(&spec, 0, sizeof(spec));

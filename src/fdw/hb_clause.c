@@ -21,6 +21,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "access/stratnum.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
@@ -29,6 +30,8 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -52,7 +55,7 @@ struct HbClause
 {
 	HbClauseKind kind;
 	List	   *children;		/* AND, OR: HbClause * */
-	int			column;
+	HbOperand	operand;		/* leaves: what they are about */
 	HbCmpOp		op;
 	bool		truth;			/* BOOL */
 	Expr	   *value;			/* CMP, ANY, ALL, (NOT_)DISTINCT */
@@ -63,6 +66,8 @@ struct HbClause
 struct HbFilter
 {
 	HbClause   *clause;
+	const HbTable *table;
+	bool		checked;		/* for values that nothing can be equal to */
 };
 
 typedef struct ParseContext
@@ -103,35 +108,10 @@ is_value(ParseContext *cxt, Node *node)
 	return !varies_walker(node, cxt) && !contain_volatile_functions(node);
 }
 
-/*
- * The stored column that an expression is, or -1.  *type is the type under
- * which the operator sees it: a varchar is compared as text, a domain as its
- * base type.
- */
-static int
-find_column(ParseContext *cxt, Node *node, Oid *type)
+static bool
+find_operand(ParseContext *cxt, Node *node, HbOperand *operand)
 {
-	Oid			relabel = InvalidOid;
-	Oid			base;
-	Var		   *var;
-
-	if (IsA(node, RelabelType))
-	{
-		relabel = ((RelabelType *) node)->resulttype;
-		node = (Node *) ((RelabelType *) node)->arg;
-	}
-	if (!IsA(node, Var))
-		return -1;
-	var = (Var *) node;
-	if (var->varno != cxt->relid || var->varlevelsup != 0 ||
-		var->varattno <= 0 || var->varattno > cxt->foreign->natts)
-		return -1;
-	base = getBaseType(var->vartype);
-	if (OidIsValid(relabel) && relabel != base &&
-		!(base == VARCHAROID && relabel == TEXTOID))
-		return -1;
-	*type = OidIsValid(relabel) ? relabel : base;
-	return cxt->foreign->columns[var->varattno - 1];
+	return hb_operand_find(cxt->foreign, cxt->relid, node, operand);
 }
 
 static HbCmpOp
@@ -193,27 +173,25 @@ operator_meaning(Oid opno, Oid type, HbCmpOp *op)
 }
 
 static HbClause *
-make_leaf(HbClauseKind kind, int column)
+make_leaf(HbClauseKind kind, const HbOperand *operand)
 {
 	HbClause   *clause = palloc0(sizeof(HbClause));
 
 	clause->kind = kind;
-	clause->column = column;
+	clause->operand = *operand;
 	return clause;
 }
 
-/* column op value, after the sides are known; NULL if not supported. */
+/* operand op value, after the sides are known; NULL if not supported. */
 static HbClause *
 parse_comparison(ParseContext *cxt, HbClauseKind kind, Node *left, Oid opno,
 				 Node *right, Oid collation, bool negate)
 {
 	HbClause   *clause;
+	HbOperand	operand;
 	HbCmpOp		op;
-	Oid			type;
-	int			column;
 
-	column = find_column(cxt, left, &type);
-	if (column < 0)
+	if (!find_operand(cxt, left, &operand))
 	{
 		Node	   *swap = left;
 
@@ -222,29 +200,127 @@ parse_comparison(ParseContext *cxt, HbClauseKind kind, Node *left, Oid opno,
 			return NULL;
 		left = right;
 		right = swap;
-		column = find_column(cxt, left, &type);
+		if (!find_operand(cxt, left, &operand))
+			return NULL;
 	}
-	if (column < 0 || !is_value(cxt, right) ||
-		!operator_meaning(opno, type, &op))
+	if (!is_value(cxt, right) || !operator_meaning(opno, operand.type, &op))
 		return NULL;
 	if (negate)
 		op = negate_op(op);
-	if (!hb_pred_supported(cxt->foreign->table, column, op,
-						   exprType(right), collation))
+	if (!hb_operand_supported(cxt->foreign, &operand, op, exprType(right),
+							  collation))
 		return NULL;
 
-	clause = make_leaf(kind, column);
+	clause = make_leaf(kind, &operand);
 	clause->op = op;
 	clause->value = (Expr *) right;
 	clause->value_type = exprType(right);
 	return clause;
 }
 
+/*
+ * The text that a LIKE pattern begins with, in *start, if that and perhaps one
+ * "%" behind it is all of the pattern; *whole if there is none.
+ */
+static bool
+pattern_start(const Const *pattern, bool fold, text **start, bool *whole)
+{
+	text	   *value;
+	const char *s;
+	int			len;
+
+	if (!IsA(pattern, Const) || pattern->constisnull ||
+		pattern->consttype != TEXTOID)
+		return false;
+	value = DatumGetTextPP(pattern->constvalue);
+	s = VARDATA_ANY(value);
+	len = VARSIZE_ANY_EXHDR(value);
+	*whole = len == 0 || s[len - 1] != '%';
+	if (!*whole)
+		len--;
+	*start = cstring_to_text_with_len(s, len);
+	for (int i = 0; i < len; i++)
+	{
+		if (s[i] == '%' || s[i] == '_' || s[i] == '\\' ||
+			(fold && IS_HIGHBIT_SET(s[i])))
+			return false;
+		if (fold)
+			VARDATA(*start)[i] = pg_ascii_tolower((unsigned char) s[i]);
+	}
+	return true;
+}
+
+/*
+ * LIKE with a pattern that only says how the text begins, ^@ and
+ * starts_with().  ILIKE is the same for hexadecimal text, which has no upper
+ * case.
+ */
+static HbClause *
+parse_start(ParseContext *cxt, Oid function, List *args, Oid collation,
+			bool negate)
+{
+	HbOperand	operand;
+	HbClause   *clause;
+	Node	   *value;
+	bool		fold = false;
+	bool		whole = false;
+	text	   *start;
+
+	if (list_length(args) != 2 ||
+		!find_operand(cxt, linitial(args), &operand) ||
+		operand.type != TEXTOID || operand.shape != HB_SHAPE_COLUMN ||
+		operand.spelling == HB_SPELL_QUANTITY)
+		return NULL;
+	value = lsecond(args);
+	switch (function)
+	{
+		case F_TEXTNLIKE:
+		case F_TEXTICNLIKE:
+			negate = !negate;
+			/* FALLTHROUGH */
+		case F_TEXTLIKE:
+		case F_TEXTICLIKE:
+			fold = function == F_TEXTICLIKE || function == F_TEXTICNLIKE;
+			if ((fold && operand.spelling != HB_SPELL_HEX) ||
+				!pattern_start((Const *) value, fold, &start, &whole))
+				return NULL;
+			value = (Node *) makeConst(TEXTOID, -1, collation, -1,
+									   PointerGetDatum(start), false, false);
+			break;
+		default:				/* F_STARTS_WITH */
+			if (!is_value(cxt, value) || exprType(value) != TEXTOID)
+				return NULL;
+			break;
+	}
+	if (!whole)
+		operand.shape = HB_SHAPE_STARTS;
+	if (!hb_operand_supported(cxt->foreign, &operand, HB_EQ, TEXTOID, collation))
+		return NULL;
+	clause = make_leaf(HB_CLAUSE_CMP, &operand);
+	clause->op = negate ? HB_NE : HB_EQ;
+	clause->value = (Expr *) value;
+	clause->value_type = TEXTOID;
+	return clause;
+}
+
+static bool
+is_start(Oid function)
+{
+	return function == F_STARTS_WITH ||
+		function == F_TEXTLIKE || function == F_TEXTNLIKE ||
+		function == F_TEXTICLIKE || function == F_TEXTICNLIKE;
+}
+
 static HbClause *
 parse_operator(ParseContext *cxt, OpExpr *expr, bool negate)
 {
+	Oid			function = get_opcode(expr->opno);
+
 	if (list_length(expr->args) != 2)
 		return NULL;
+	if (is_start(function))
+		return parse_start(cxt, function, expr->args, expr->inputcollid,
+						   negate);
 	return parse_comparison(cxt, HB_CLAUSE_CMP, linitial(expr->args),
 							expr->opno, lsecond(expr->args),
 							expr->inputcollid, negate);
@@ -259,12 +335,13 @@ parse_distinct(ParseContext *cxt, DistinctExpr *expr, bool negate)
 	clause = parse_comparison(cxt, HB_CLAUSE_NOT_DISTINCT,
 							  linitial(expr->args), expr->opno,
 							  lsecond(expr->args), expr->inputcollid, false);
-	if (clause == NULL || clause->op != HB_EQ)
+	if (clause == NULL || clause->op != HB_EQ ||
+		!hb_operand_is_strict(&clause->operand))
 		return NULL;
 	if (!negate)
 	{
-		if (!hb_pred_supported(cxt->foreign->table, clause->column, HB_NE,
-							   clause->value_type, expr->inputcollid))
+		if (!hb_operand_supported(cxt->foreign, &clause->operand, HB_NE,
+								  clause->value_type, expr->inputcollid))
 			return NULL;
 		clause->kind = HB_CLAUSE_DISTINCT;
 		clause->op = HB_NE;
@@ -279,13 +356,14 @@ parse_array(ParseContext *cxt, ScalarArrayOpExpr *expr, bool negate)
 	Node	   *array = lsecond(expr->args);
 	Oid			element = get_base_element_type(exprType(array));
 	HbClause   *clause;
+	HbOperand	operand;
 	HbCmpOp		op;
-	Oid			type;
 	bool		any = expr->useOr;
-	int			column = find_column(cxt, linitial(expr->args), &type);
 
-	if (column < 0 || !OidIsValid(element) || !is_value(cxt, array) ||
-		!operator_meaning(expr->opno, type, &op))
+	if (!OidIsValid(element) ||
+		!find_operand(cxt, linitial(expr->args), &operand) ||
+		!is_value(cxt, array) ||
+		!operator_meaning(expr->opno, operand.type, &op))
 		return NULL;
 	if (negate)
 	{
@@ -293,11 +371,11 @@ parse_array(ParseContext *cxt, ScalarArrayOpExpr *expr, bool negate)
 		any = !any;
 	}
 	if (op != (any ? HB_EQ : HB_NE) ||
-		!hb_pred_supported(cxt->foreign->table, column, op, element,
-						   expr->inputcollid))
+		!hb_operand_supported(cxt->foreign, &operand, op, element,
+							  expr->inputcollid))
 		return NULL;
 
-	clause = make_leaf(any ? HB_CLAUSE_ANY : HB_CLAUSE_ALL, column);
+	clause = make_leaf(any ? HB_CLAUSE_ANY : HB_CLAUSE_ALL, &operand);
 	clause->op = op;
 	clause->value = (Expr *) array;
 	clause->value_type = element;
@@ -307,16 +385,13 @@ parse_array(ParseContext *cxt, ScalarArrayOpExpr *expr, bool negate)
 static HbClause *
 parse_null_test(ParseContext *cxt, NullTest *expr, bool negate)
 {
-	Oid			type;
-	int			column;
+	HbOperand	operand;
 
-	if (expr->argisrow)
-		return NULL;
-	column = find_column(cxt, (Node *) expr->arg, &type);
-	if (column < 0)
+	if (expr->argisrow || !find_operand(cxt, (Node *) expr->arg, &operand) ||
+		!hb_operand_is_strict(&operand))
 		return NULL;
 	return make_leaf((expr->nulltesttype == IS_NULL) != negate ?
-					 HB_CLAUSE_IS_NULL : HB_CLAUSE_IS_NOT_NULL, column);
+					 HB_CLAUSE_IS_NULL : HB_CLAUSE_IS_NOT_NULL, &operand);
 }
 
 /* A boolean column by itself. */
@@ -324,13 +399,12 @@ static HbClause *
 parse_boolean(ParseContext *cxt, Node *node, bool truth)
 {
 	HbClause   *clause;
-	Oid			type;
-	int			column = find_column(cxt, node, &type);
+	HbOperand	operand;
 
-	if (column < 0 || type != BOOLOID ||
-		cxt->foreign->table->columns[column].type != BOOLOID)
+	if (!find_operand(cxt, node, &operand) || operand.type != BOOLOID ||
+		cxt->foreign->table->columns[operand.column].type != BOOLOID)
 		return NULL;
-	clause = make_leaf(HB_CLAUSE_BOOL, column);
+	clause = make_leaf(HB_CLAUSE_BOOL, &operand);
 	clause->truth = truth;
 	return clause;
 }
@@ -338,8 +412,10 @@ parse_boolean(ParseContext *cxt, Node *node, bool truth)
 static HbClause *
 make_branch(HbClauseKind kind, List *children)
 {
-	HbClause   *clause = make_leaf(kind, -1);
+	HbClause   *clause = palloc0(sizeof(HbClause));
 
+	clause->kind = kind;
+	clause->operand.column = -1;
 	clause->children = children;
 	return clause;
 }
@@ -379,7 +455,7 @@ parse_boolean_test(ParseContext *cxt, BooleanTest *expr, bool negate)
 		clause = make_branch(HB_CLAUSE_OR,
 							 list_make2(clause,
 										make_leaf(HB_CLAUSE_IS_NULL,
-												  clause->column)));
+												  &clause->operand)));
 	}
 	return clause;
 }
@@ -428,10 +504,10 @@ parse_row_compare(ParseContext *cxt, RowCompareExpr *expr)
 			result = compare;
 			continue;
 		}
-		if (!hb_pred_supported(cxt->foreign->table, compare->column, HB_EQ,
-							   compare->value_type, collation))
+		if (!hb_operand_supported(cxt->foreign, &compare->operand, HB_EQ,
+								  compare->value_type, collation))
 			return NULL;
-		equal = make_leaf(HB_CLAUSE_CMP, compare->column);
+		equal = make_leaf(HB_CLAUSE_CMP, &compare->operand);
 		*equal = *compare;
 		equal->op = HB_EQ;
 		/* >= decides only in the last column. */
@@ -476,6 +552,12 @@ parse(ParseContext *cxt, Node *node, bool negate)
 		case T_RowCompareExpr:
 			return negate ? NULL :
 				parse_row_compare(cxt, (RowCompareExpr *) node);
+		case T_FuncExpr:
+			if (!is_start(((FuncExpr *) node)->funcid))
+				return NULL;
+			return parse_start(cxt, ((FuncExpr *) node)->funcid,
+							   ((FuncExpr *) node)->args,
+							   ((FuncExpr *) node)->inputcollid, negate);
 		case T_Var:
 		case T_RelabelType:
 			return parse_boolean(cxt, node, !negate);
@@ -501,7 +583,11 @@ hb_clause_is_equality(const HbClause *clause, int *column, Expr **value,
 	if (clause->kind != HB_CLAUSE_ANY &&
 		!(clause->kind == HB_CLAUSE_CMP && clause->op == HB_EQ))
 		return false;
-	*column = clause->column;
+	if (clause->operand.shape != HB_SHAPE_COLUMN &&
+		clause->operand.shape != HB_SHAPE_UPPER &&
+		clause->operand.shape != HB_SHAPE_ADDRESS)
+		return false;
+	*column = clause->operand.column;
 	*value = clause->value;
 	*is_array = clause->kind == HB_CLAUSE_ANY;
 	return true;
@@ -521,26 +607,12 @@ make_pred(HbPredKind kind)
 }
 
 static HbPred *
-make_column_pred(HbPredKind kind, const HbClause *clause, HbCmpOp op,
-				 int nvalues, Datum *values)
+make_null_pred(HbPredKind kind, const HbClause *clause)
 {
 	HbPred	   *pred = make_pred(kind);
 
-	pred->column = clause->column;
-	pred->op = op;
-	pred->value_type = clause->value_type;
-	pred->nvalues = nvalues;
-	pred->values = values;
+	pred->column = clause->operand.column;
 	return pred;
-}
-
-static HbPred *
-make_comparison(const HbClause *clause, Datum value)
-{
-	Datum	   *values = palloc(sizeof(Datum));
-
-	values[0] = value;
-	return make_column_pred(HB_PRED_CMP, clause, clause->op, 1, values);
 }
 
 static HbPred *
@@ -556,41 +628,49 @@ make_branch_pred(HbPredKind kind, int nchildren, HbPred **children)
 	return pred;
 }
 
-/* = ANY and <> ALL, once the array is there. */
-static HbPred *
-make_array_pred(const HbClause *clause, Datum value)
+/* The values of an array that are not null; *n is how many there are of both. */
+static Datum *
+array_values(Datum value, int *n, int *kept)
 {
 	ArrayType  *array = DatumGetArrayTypeP(value);
 	Datum	   *elements;
 	bool	   *nulls;
-	int			n;
-	int			kept = 0;
 	int16		typlen;
 	bool		typbyval;
 	char		typalign;
-	HbPred	   *pred;
 
 	get_typlenbyvalalign(ARR_ELEMTYPE(array), &typlen, &typbyval, &typalign);
 	deconstruct_array(array, ARR_ELEMTYPE(array), typlen, typbyval, typalign,
-					  &elements, &nulls, &n);
-	for (int i = 0; i < n; i++)
+					  &elements, &nulls, n);
+	*kept = 0;
+	for (int i = 0; i < *n; i++)
 	{
 		if (!nulls[i])
-			elements[kept++] = elements[i];
+			elements[(*kept)++] = elements[i];
 	}
+	return elements;
+}
+
+/* = ANY and <> ALL, once the array is there. */
+static HbPred *
+make_array_pred(const HbClause *clause, Datum value)
+{
+	int			n;
+	int			kept;
+	Datum	   *elements = array_values(value, &n, &kept);
 
 	if (clause->kind == HB_CLAUSE_ANY)
 		return kept == 0 ? make_pred(HB_PRED_NEVER) :
-			make_column_pred(HB_PRED_IN, clause, HB_EQ, kept, elements);
+			hb_operand_in(&clause->operand, clause->value_type, kept,
+						  elements, false);
 
 	/* <> ALL: a null among the elements leaves every row null. */
 	if (kept < n)
 		return make_pred(HB_PRED_NEVER);
 	if (n == 0)
 		return make_pred(HB_PRED_ALWAYS);
-	pred = make_column_pred(HB_PRED_IN, clause, HB_EQ, n, elements);
-	pred->negated = true;
-	return pred;
+	return hb_operand_in(&clause->operand, clause->value_type, n,
+						 elements, true);
 }
 
 /* A leaf with its value. */
@@ -603,23 +683,24 @@ make_leaf_pred(const HbClause *clause, Datum value, bool isnull)
 	{
 		case HB_CLAUSE_CMP:
 			return isnull ? make_pred(HB_PRED_NEVER) :
-				make_comparison(clause, value);
+				hb_operand_compare(&clause->operand, clause->op,
+								   clause->value_type, value);
 		case HB_CLAUSE_ANY:
 		case HB_CLAUSE_ALL:
 			return isnull ? make_pred(HB_PRED_NEVER) :
 				make_array_pred(clause, value);
 		case HB_CLAUSE_NOT_DISTINCT:
 			return isnull ?
-				make_column_pred(HB_PRED_IS_NULL, clause, HB_EQ, 0, NULL) :
-				make_comparison(clause, value);
+				make_null_pred(HB_PRED_IS_NULL, clause) :
+				hb_operand_compare(&clause->operand, clause->op,
+								   clause->value_type, value);
 		case HB_CLAUSE_DISTINCT:
 			if (isnull)
-				return make_column_pred(HB_PRED_IS_NOT_NULL, clause, HB_EQ,
-										0, NULL);
+				return make_null_pred(HB_PRED_IS_NOT_NULL, clause);
 			children = palloc(sizeof(HbPred *) * 2);
-			children[0] = make_comparison(clause, value);
-			children[1] = make_column_pred(HB_PRED_IS_NULL, clause, HB_EQ,
-										   0, NULL);
+			children[0] = hb_operand_compare(&clause->operand, clause->op,
+								   clause->value_type, value);
+			children[1] = make_null_pred(HB_PRED_IS_NULL, clause);
 			return make_branch_pred(HB_PRED_OR, 2, children);
 		default:
 			elog(ERROR, "unexpected kind of condition: %d",
@@ -636,7 +717,6 @@ static HbPred *
 build(const HbClause *clause, HbValueOf value_of, void *arg)
 {
 	HbPred	  **children;
-	Datum	   *values;
 	Datum		value;
 	bool		isnull;
 	ListCell   *lc;
@@ -653,18 +733,18 @@ build(const HbClause *clause, HbValueOf value_of, void *arg)
 			return make_branch_pred(clause->kind == HB_CLAUSE_AND ?
 									HB_PRED_AND : HB_PRED_OR, n, children);
 		case HB_CLAUSE_IS_NULL:
-			return make_column_pred(HB_PRED_IS_NULL, clause, HB_EQ, 0, NULL);
+			return make_null_pred(HB_PRED_IS_NULL, clause);
 		case HB_CLAUSE_IS_NOT_NULL:
-			return make_column_pred(HB_PRED_IS_NOT_NULL, clause, HB_EQ,
-									0, NULL);
+			return make_null_pred(HB_PRED_IS_NOT_NULL, clause);
 		case HB_CLAUSE_BOOL:
 			{
-				HbPred	   *pred;
+				HbPred	   *pred = make_null_pred(HB_PRED_BOOL, clause);
 
-				values = palloc(sizeof(Datum));
-				values[0] = BoolGetDatum(clause->truth);
-				pred = make_column_pred(HB_PRED_BOOL, clause, HB_EQ, 1, values);
+				pred->op = HB_EQ;
 				pred->value_type = BOOLOID;
+				pred->nvalues = 1;
+				pred->values = palloc(sizeof(Datum));
+				pred->values[0] = BoolGetDatum(clause->truth);
 				return pred;
 			}
 		default:
@@ -745,10 +825,57 @@ hb_filter_init(const HbForeign *foreign, Index relid, List *exprs,
 		init_values(child, parent);
 		children = lappend(children, child);
 	}
-	filter = palloc(sizeof(HbFilter));
+	filter = palloc0(sizeof(HbFilter));
+	filter->table = foreign->table;
 	filter->clause = list_length(children) == 1 ? linitial(children) :
 		make_branch(HB_CLAUSE_AND, children);
 	return filter;
+}
+
+/* Is there anything in an expression that may differ between rescans? */
+static bool
+rescanned_walker(Node *node, void *arg)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param))
+		return ((Param *) node)->paramkind != PARAM_EXTERN;
+	return IsA(node, Var) || expression_tree_walker(node, rescanned_walker, arg);
+}
+
+/*
+ * Warns of values that nothing can be equal to, which is most likely not what
+ * was meant: text that is not as the column shows it, bytes of another length.
+ * Values from other tables may well be so.
+ */
+static void
+warn_values(const HbTable *table, const HbClause *clause,
+			ExprContext *econtext)
+{
+	Datum		value;
+	Datum	   *values = &value;
+	bool		isnull;
+	int			n = 1;
+	int			kept = 1;
+	ListCell   *lc;
+
+	foreach(lc, clause->children)
+		warn_values(table, lfirst(lc), econtext);
+	if (clause->state == NULL || clause->op != HB_EQ ||
+		!hb_operand_may_warn(table, &clause->operand) ||
+		rescanned_walker((Node *) clause->value, NULL))
+		return;
+	value = ExecEvalExpr(clause->state, econtext, &isnull);
+	if (isnull)
+		return;
+	if (clause->kind == HB_CLAUSE_ANY)
+		values = array_values(value, &n, &kept);
+	for (int i = 0; i < kept; i++)
+	{
+		/* One warning for a condition is enough. */
+		if (hb_operand_warn(table, &clause->operand, values[i]))
+			break;
+	}
 }
 
 /*
@@ -758,6 +885,9 @@ hb_filter_init(const HbForeign *foreign, Index relid, List *exprs,
 HbPred *
 hb_filter_build(HbFilter *filter, ExprContext *econtext)
 {
+	if (!filter->checked && !IsParallelWorker())
+		warn_values(filter->table, filter->clause, econtext);
+	filter->checked = true;
 	return build(filter->clause, current_value, econtext);
 }
 

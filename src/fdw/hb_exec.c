@@ -12,7 +12,8 @@
  * next one is asked for, as long as a slot's contents must.
  *
  * Memory: scan_cxt, below the query's context, owns the scan; pred_cxt and
- * spare_cxt take turns in owning the predicate in use and the next one.
+ * spare_cxt take turns in owning the predicate in use and the next one;
+ * batch_cxt has the values of the batch that are shown in another spelling.
  * Chunks that are open are released by hb_scan_end, or by the resource owner
  * when the query fails.
  */
@@ -76,6 +77,9 @@ hotblocksBeginForeignScan(ForeignScanState *node, int eflags)
 	state->spare_cxt = AllocSetContextCreate(CurrentMemoryContext,
 											 "hotblocks scan predicate",
 											 ALLOCSET_SMALL_SIZES);
+	state->batch_cxt = AllocSetContextCreate(CurrentMemoryContext,
+											 "hotblocks scan spelling",
+											 ALLOCSET_DEFAULT_SIZES);
 }
 
 /* The predicate for the (re)scan that begins, in a context of its own. */
@@ -213,6 +217,9 @@ hotblocksIterateForeignScan(ForeignScanState *node)
 			}
 		} while (batch->nrows == 0);
 		state->row = 0;
+		MemoryContextReset(state->batch_cxt);
+		hb_spell_batch(state->foreign, state->nattrs, state->attnums, batch,
+					   state->batch_cxt);
 		if (state->foreign->check_not_null != NULL)
 			check_not_null(node);
 	}

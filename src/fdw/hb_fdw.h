@@ -5,6 +5,8 @@
  * hb_options.c	options and their validator
  * hb_relation.c	a foreign table and the dataset's table behind it
  * hb_import.c	IMPORT FOREIGN SCHEMA
+ * hb_spell.c		stored values under other types
+ * hb_operand.c	expressions of a column, and comparisons with them
  * hb_clause.c	SQL conditions as predicates of the scan
  * hb_cost.c		row counts and costs
  * hb_stats.c		column statistics before ANALYZE
@@ -24,6 +26,7 @@
 #include "foreign/fdwapi.h"
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
+#include "utils/numeric.h"
 #include "utils/rel.h"
 
 #include "scan/hb_scan.h"
@@ -48,13 +51,25 @@ extern void hb_options_get(Oid relid, HbTableOptions *options);
 extern const char *hb_options_dataset(Oid serverid);
 extern const char *hb_options_column(Oid relid, AttrNumber attnum);	/* NULL */
 
+/* How an attribute shows the stored column behind it (hb_spell.c). */
+typedef enum HbSpelling
+{
+	HB_SPELL_STORED,			/* under its own type */
+	HB_SPELL_CAST,				/* under another one of the same physical form:
+								 * for the scan, the column has that type */
+	HB_SPELL_HEX,				/* bytea as hexadecimal text */
+	HB_SPELL_QUANTITY,			/* a number as hexadecimal text */
+	HB_SPELL_NUMERIC,			/* an integer as numeric */
+	HB_SPELL_BIGINT				/* a smaller integer as bigint */
+} HbSpelling;
+
 /*
  * A foreign table resolved: which table of which dataset it shows, and which
  * stored column each of its attributes is.
  *
- * table is a private copy of the dataset's descriptor in which a wide int8
- * column that the foreign table declares numeric is numeric.  It is NULL for
- * the feed and for a table of kind free that nothing has written yet.
+ * table is a private copy of the dataset's descriptor where a spelling gives a
+ * column another type for the scan.  It is NULL for the feed and for a table
+ * of kind free that nothing has written yet.
  */
 typedef struct HbForeign
 {
@@ -67,6 +82,8 @@ typedef struct HbForeign
 	int			natts;
 	int		   *columns;		/* by attnum - 1: index into table->columns, or
 								 * -1: dropped, or not stored (NULL) */
+	HbSpelling *spellings;		/* by attnum - 1 */
+	bool		spelled;		/* some values are to be converted */
 	int		   *attnums;		/* by index into table->columns: the attribute
 								 * that shows it, 0 none */
 	Bitmapset  *check_not_null; /* attnums declared NOT NULL that may be stored
@@ -90,6 +107,83 @@ extern bool hb_foreign_is_free(const HbDataset *ds);
 
 /* Does the dataset take whole block documents, through HB_FEED_TABLE? */
 extern bool hb_foreign_has_feed(HbDataset *ds);
+
+/*
+ * Spellings (hb_spell.c).  Values are converted by hb_spell_batch after the
+ * scan has read them, and by hb_spell_in before they are written.
+ */
+extern bool hb_spell_find(const HbColumn *column, Oid type, int32 typmod,
+						  HbSpelling *spelling);
+extern const char *hb_spell_types(const HbColumn *column);
+extern void hb_spell_adapt(HbForeign *foreign);
+extern bool hb_spell_keeps_order(HbSpelling spelling, Oid collation);
+extern void hb_spell_batch(const HbForeign *foreign, int ncolumns,
+						   const int *attnums, HbBatch *batch,
+						   MemoryContext cxt);
+extern Datum hb_spell_in(const HbForeign *foreign, AttrNumber attnum,
+						 Datum value);
+extern bool hb_spell_slot(const HbForeign *foreign, TupleTableSlot *slot);
+
+/* For conditions on such columns: values in terms of what is stored. */
+extern int	hb_spell_floor(Numeric number, int64 *value, bool *exact);
+extern Numeric hb_spell_quantity(text *value);
+extern bool hb_spell_hex_bound(const char *s, int len, bytea **bytes,
+							   bool *exact);
+
+/*
+ * Operands (hb_operand.c): what of a column a condition is about, and a
+ * comparison with it as a predicate of the stored column.
+ */
+typedef enum HbShape
+{
+	HB_SHAPE_COLUMN,			/* the column, or lower() of hexadecimal text */
+	HB_SHAPE_UPPER,				/* upper() of hexadecimal text */
+	HB_SHAPE_LENGTH,			/* octet_length(), length(bytea) */
+	HB_SHAPE_PREFIX,			/* the first bytes or characters */
+	HB_SHAPE_STARTS,			/* whether it starts with the value: only = */
+	HB_SHAPE_ADDRESS,			/* hotblocks.topic_to_address() */
+	HB_SHAPE_FIRST_ADDRESS,		/* hotblocks.address(, 0) */
+	HB_SHAPE_FIRST_WORD			/* hotblocks.uint256(, 0) */
+} HbShape;
+
+typedef struct HbOperand
+{
+	int			column;			/* index into foreign->table->columns */
+	HbSpelling	spelling;
+	HbShape		shape;
+	int			length;			/* PREFIX */
+	Oid			type;			/* as operators see it */
+	Oid			stored_type;	/* of the column, for the scan */
+} HbOperand;
+
+extern bool hb_operand_find(const HbForeign *foreign, Index relid, Node *node,
+							HbOperand *operand);
+
+/* Is it NULL exactly where the column is? */
+extern bool hb_operand_is_strict(const HbOperand *operand);
+
+/* Can `operand op value` be a predicate? */
+extern bool hb_operand_supported(const HbForeign *foreign,
+								 const HbOperand *operand, HbCmpOp op,
+								 Oid value_type, Oid collation);
+
+/*
+ * The predicates `operand op value` and `operand = any of values` (negated:
+ * not null and none of them), of values that are not null, in the current
+ * memory context.
+ */
+extern HbPred *hb_operand_compare(const HbOperand *operand, HbCmpOp op,
+								  Oid value_type, Datum value);
+extern HbPred *hb_operand_in(const HbOperand *operand, Oid value_type,
+							 int nvalues, Datum *values, bool negated);
+
+/*
+ * A warning if the operand can never be equal to this value; true if so.  Only
+ * where may_warn says that it can be told.
+ */
+extern bool hb_operand_may_warn(const HbTable *table, const HbOperand *operand);
+extern bool hb_operand_warn(const HbTable *table, const HbOperand *operand,
+							Datum value);
 
 /*
  * Conditions (hb_clause.c).
@@ -197,6 +291,7 @@ typedef struct HbScanState
 	MemoryContext scan_cxt;		/* owns scan */
 	MemoryContext pred_cxt;		/* owns the predicate in use */
 	MemoryContext spare_cxt;	/* for the next one */
+	MemoryContext batch_cxt;	/* values of the batch that were converted */
 } HbScanState;
 
 /*

@@ -4,10 +4,13 @@
  *
  * The remote schema is the dataset's kind, so that a statement says what it
  * expects to find.  Options "table" and "column" are always written: foreign
- * tables and columns may then be renamed at will.
+ * tables and columns may then be renamed at will.  Option "spelling" declares
+ * the columns that are bytea as text (hb_spell.c).
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
@@ -25,7 +28,7 @@ append_option(StringInfo buf, const char *name, const char *value)
 }
 
 static char *
-create_table_command(const HbTable *table, const char *server)
+create_table_command(const HbTable *table, const char *server, bool hex)
 {
 	StringInfoData buf;
 
@@ -35,10 +38,12 @@ create_table_command(const HbTable *table, const char *server)
 	for (int i = 0; i < table->ncolumns; i++)
 	{
 		HbColumn   *column = &table->columns[i];
+		Oid			type = hex && column->type == BYTEAOID ? TEXTOID :
+			column->type;
 
 		appendStringInfo(&buf, "%s\n\t%s %s ", i > 0 ? "," : "",
 						 quote_identifier(NameStr(column->name)),
-						 format_type_extended(column->type, column->typmod,
+						 format_type_extended(type, column->typmod,
 											  FORMAT_TYPE_TYPEMOD_GIVEN |
 											  FORMAT_TYPE_FORCE_QUALIFY));
 		append_option(&buf, "column", NameStr(column->name));
@@ -77,15 +82,24 @@ hotblocksImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid serverOid)
 	HbDataset  *ds;
 	List	   *commands = NIL;
 	ListCell   *lc;
+	bool		hex = false;
 
 	foreach(lc, stmt->options)
 	{
 		DefElem    *def = lfirst_node(DefElem, lc);
 
-		ereport(ERROR,
-				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
-				 errmsg("invalid option \"%s\"", def->defname),
-				 errhint("IMPORT FOREIGN SCHEMA has no options here.")));
+		if (strcmp(def->defname, "spelling") != 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+					 errmsg("invalid option \"%s\"", def->defname),
+					 errhint("The option of IMPORT FOREIGN SCHEMA here is \"spelling\".")));
+		hex = strcmp(defGetString(def), "hex") == 0;
+		if (!hex && strcmp(defGetString(def), "stored") != 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+					 errmsg("invalid value for option \"%s\": \"%s\"",
+							def->defname, defGetString(def)),
+					 errhint("It is \"hex\" (text in place of bytea) or \"stored\".")));
 	}
 
 	ds = hb_dataset_open(hb_options_dataset(serverOid), false);
@@ -107,7 +121,7 @@ hotblocksImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid serverOid)
 		if (IsImportableForeignTable(name, stmt))
 			commands = lappend(commands,
 							   create_table_command(hb_table_open(ds, name, false),
-													server->servername));
+													server->servername, hex));
 	}
 	if (hb_foreign_has_feed(ds) && IsImportableForeignTable(HB_FEED_TABLE, stmt))
 		commands = lappend(commands, create_feed_command(server->servername));

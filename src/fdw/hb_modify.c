@@ -227,8 +227,9 @@ insert_row(HbModifyState *state, TupleTableSlot *slot)
 
 		if (col < 0)
 			continue;
-		state->values[col] = slot->tts_values[i];
 		state->isnull[col] = slot->tts_isnull[i];
+		state->values[col] = slot->tts_isnull[i] ? (Datum) 0 :
+			hb_spell_in(foreign, i + 1, slot->tts_values[i]);
 	}
 	check_sort_key_arrays(foreign, state->values, state->isnull);
 	hb_writer_row(state->writer, state->values, state->isnull);
@@ -287,13 +288,16 @@ hotblocksExecForeignInsert(EState *estate, ResultRelInfo *rinfo,
 {
 	HbModifyState *state = rinfo->ri_FdwState;
 	Relation	rel = rinfo->ri_RelationDesc;
-	MemoryContext old;
+	MemoryContext old = MemoryContextSwitchTo(state->row_cxt);
+	bool		respelled = hb_spell_slot(state->foreign, slot);
 
+	MemoryContextSwitchTo(old);
 	slot_getallattrs(slot);
 	if (RelationGetDescr(rel)->constr != NULL)
 		ExecConstraints(rinfo, slot, estate);
 	/* Routing has checked the bound; a direct INSERT has not. */
-	if (rel->rd_rel->relispartition && rinfo->ri_RootResultRelInfo == NULL)
+	if (rel->rd_rel->relispartition &&
+		(rinfo->ri_RootResultRelInfo == NULL || respelled))
 		ExecPartitionCheck(rinfo, slot, estate, true);
 
 	if (state->writer == NULL && state->feed == NULL)

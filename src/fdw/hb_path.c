@@ -120,6 +120,7 @@ sort_columns(PlannerInfo *root, RelOptInfo *baserel, SortColumn *columns)
 		HbColumn   *stored = &table->columns[table->sort_cols[n]];
 		SortColumn *column = &columns[n];
 		AttrNumber	attnum = foreign->attnums[table->sort_cols[n]];
+		HbSpelling	spelling;
 		TypeCacheEntry *entry;
 		Oid			vartype;
 		int32		vartypmod;
@@ -129,7 +130,10 @@ sort_columns(PlannerInfo *root, RelOptInfo *baserel, SortColumn *columns)
 			break;
 		get_atttypetypmodcoll(foreign->relid, attnum,
 							  &vartype, &vartypmod, &varcollid);
-		if (vartype != stored->type || !has_sql_order(foreign, stored, varcollid))
+		spelling = foreign->spellings[attnum - 1];
+		if ((spelling == HB_SPELL_STORED && vartype != stored->type) ||
+			!hb_spell_keeps_order(spelling, varcollid) ||
+			!has_sql_order(foreign, stored, varcollid))
 			break;
 		entry = lookup_type_cache(vartype, TYPECACHE_BTREE_OPFAMILY |
 								  TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
@@ -274,10 +278,13 @@ eclass_member_matches(PlannerInfo *root, RelOptInfo *rel,
 					  EquivalenceClass *ec, EquivalenceMember *em, void *arg)
 {
 	EclassContext *cxt = arg;
+	HbPlanRel  *plan_rel = rel->fdw_private;
+	HbOperand	operand;
 
 	if (cxt->current != NULL)
 		return equal(em->em_expr, cxt->current);
-	if (!IsA(em->em_expr, Var) && !IsA(em->em_expr, RelabelType))
+	if (!hb_operand_find(plan_rel->foreign, rel->relid, (Node *) em->em_expr,
+						 &operand))
 		return false;
 	if (list_member(cxt->done, em->em_expr))
 		return false;

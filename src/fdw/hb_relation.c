@@ -15,7 +15,8 @@
  * - Otherwise, in a dataset of kind free, the attribute is new: it reads NULL,
  *	 and the first write adds it to the stored table.  Other kinds have fixed
  *	 columns.
- * - Types must be equal, except that a wide bigint may be shown as numeric.
+ * - Types must be equal, or the declared one another spelling of the stored
+ *	 one (hb_spell.c).
  *
  * Reading a table's options for each query takes longer than many a query, so
  * what came out is kept, per foreign table, until the relation or its server
@@ -48,7 +49,6 @@ typedef struct HbForeignEntry
 	HbForeign  *foreign;		/* its dataset and table are not to be used */
 	const char *dataset;		/* the option */
 	uint64		generation;		/* of the stored table's descriptor */
-	Bitmapset  *as_numeric;		/* columns that are wide and shown as numeric */
 } HbForeignEntry;
 
 static HTAB *hb_foreigns = NULL;
@@ -68,40 +68,21 @@ attribute_type(Form_pg_attribute att, int32 *typmod)
 	return getBaseTypeAndTypmod(att->atttypid, typmod);
 }
 
-/* A private copy of the table in which column col is numeric. */
-static void
-show_as_numeric(HbForeign *foreign, int col)
-{
-	HbTable    *table = foreign->table;
-	HbTable    *copy;
-
-	copy = palloc(sizeof(HbTable));
-	*copy = *table;
-	copy->columns = palloc(sizeof(HbColumn) * table->ncolumns);
-	memcpy(copy->columns, table->columns, sizeof(HbColumn) * table->ncolumns);
-	copy->columns[col].type = NUMERICOID;
-	copy->columns[col].typmod = -1;
-	copy->columns[col].wide = false;
-	hb_value_type_init(&copy->columns[col].value, NUMERICOID, -1, false,
-					   CurrentMemoryContext);
-	foreign->table = copy;
-}
-
 /* Type of one attribute against the stored column behind it. */
 static void
 check_type(HbForeign *foreign, Relation rel, Form_pg_attribute att, int col)
 {
 	HbColumn   *column = &foreign->table->columns[col];
+	HbSpelling *spelling = &foreign->spellings[att->attnum - 1];
 	int32		typmod;
 	Oid			type = attribute_type(att, &typmod);
 
-	if (column->wide && type == NUMERICOID && typmod == -1)
+	if (hb_spell_find(column, type, typmod, spelling))
 	{
-		show_as_numeric(foreign, col);
+		foreign->spelled |= *spelling != HB_SPELL_STORED &&
+			*spelling != HB_SPELL_CAST;
 		return;
 	}
-	if (type == column->type && (typmod == column->typmod || typmod == -1))
-		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_FDW_INVALID_DATA_TYPE),
 			 errmsg("column \"%s\" of foreign table \"%s\" has type %s, but the stored column \"%s\" has type %s",
@@ -109,11 +90,7 @@ check_type(HbForeign *foreign, Relation rel, Form_pg_attribute att, int col)
 					format_type_with_typemod(att->atttypid, att->atttypmod),
 					NameStr(column->name),
 					format_type_with_typemod(column->type, column->typmod)),
-			 column->wide ?
-			 errhint("Declare the column as %s or numeric.",
-					 format_type_with_typemod(column->type, column->typmod)) :
-			 errhint("Declare the column as %s.",
-					 format_type_with_typemod(column->type, column->typmod))));
+			 errhint("Declare the column as %s.", hb_spell_types(column))));
 }
 
 /* The names of stored columns that no attribute shows, for a message. */
@@ -190,9 +167,7 @@ map_columns(HbForeign *foreign, Relation rel)
 													 att->attnum);
 	}
 
-	if (lost == NULL)
-		return;
-	unshown = unshown_columns(foreign);
+	unshown = lost == NULL ? NULL : unshown_columns(foreign);
 	if (unshown != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_COLUMN_NAME_NOT_FOUND),
@@ -204,6 +179,7 @@ map_columns(HbForeign *foreign, Relation rel)
 				 errhint("If the column was renamed, name the stored one with ALTER FOREIGN TABLE %s ALTER COLUMN %s OPTIONS (ADD column '...'); if it is new, give its own name.",
 						 quote_identifier(RelationGetRelationName(rel)),
 						 quote_identifier(NameStr(lost->attname)))));
+	hb_spell_adapt(foreign);
 }
 
 /* A declared NOT NULL attribute that is not stored has no value to read. */
@@ -381,12 +357,15 @@ copy_foreign(const HbForeign *foreign, int ncolumns)
 {
 	HbForeign  *copy = palloc(sizeof(HbForeign));
 	Size		columns = sizeof(int) * Max(foreign->natts, 1);
+	Size		spellings = sizeof(HbSpelling) * Max(foreign->natts, 1);
 	Size		attnums = sizeof(int) * Max(ncolumns, 1);
 
 	*copy = *foreign;
 	copy->table_name = pstrdup(foreign->table_name);
 	copy->columns = palloc(columns);
 	memcpy(copy->columns, foreign->columns, columns);
+	copy->spellings = palloc(spellings);
+	memcpy(copy->spellings, foreign->spellings, spellings);
 	copy->attnums = palloc(attnums);
 	memcpy(copy->attnums, foreign->attnums, attnums);
 	copy->check_not_null = bms_copy(foreign->check_not_null);
@@ -403,7 +382,6 @@ recall(Relation rel, uint64 mode)
 	HbDataset  *ds;
 	HbTable    *table;
 	char	   *table_name;
-	int			col = -1;
 
 	entry = hash_search(hb_foreigns, &relid, HASH_FIND, NULL);
 	if (entry == NULL || entry->cxt == NULL)
@@ -424,8 +402,7 @@ recall(Relation rel, uint64 mode)
 	foreign->owner = rel->rd_rel->relowner;
 	foreign->dataset = ds;
 	foreign->table = table;
-	while ((col = bms_next_member(entry->as_numeric, col)) >= 0)
-		show_as_numeric(foreign, col);
+	hb_spell_adapt(foreign);
 	return foreign;
 }
 
@@ -452,12 +429,6 @@ remember(const HbForeign *foreign, const char *dataset)
 	entry->foreign = copy_foreign(foreign, stored->ncolumns);
 	entry->dataset = pstrdup(dataset);
 	entry->generation = stored->generation;
-	entry->as_numeric = NULL;
-	for (int i = 0; i < stored->ncolumns; i++)
-	{
-		if (stored->columns[i].type != foreign->table->columns[i].type)
-			entry->as_numeric = bms_add_member(entry->as_numeric, i);
-	}
 	entry->cxt = CurrentMemoryContext;
 	MemoryContextSwitchTo(old);
 }
@@ -485,6 +456,7 @@ hb_foreign_open(Relation rel, uint64 mode)
 	foreign->table_name = options.table;
 	foreign->natts = RelationGetNumberOfAttributes(rel);
 	foreign->columns = palloc(sizeof(int) * Max(foreign->natts, 1));
+	foreign->spellings = palloc0(sizeof(HbSpelling) * Max(foreign->natts, 1));
 	for (int i = 0; i < foreign->natts; i++)
 		foreign->columns[i] = -1;
 
@@ -543,6 +515,17 @@ hb_foreign_register(HbForeign *foreign, Relation rel)
 		column->name = option != NULL ? option : pstrdup(NameStr(att->attname));
 		column->type = attribute_type(att, &column->typmod);
 		column->collation = att->attcollation;
+		if (foreign->spellings[i] != HB_SPELL_STORED)
+		{
+			/* Another spelling, and the column is as it was made. */
+			const HbColumn *stored = &hb_table_open(foreign->dataset,
+													foreign->table_name,
+													false)->columns[foreign->columns[i]];
+
+			column->type = stored->type;
+			column->typmod = stored->typmod;
+			column->collation = stored->collation;
+		}
 		column->not_null = att->attnotnull;
 		columns = lappend(columns, column);
 	}
@@ -570,6 +553,7 @@ hb_foreign_register(HbForeign *foreign, Relation rel)
 									   columns);
 	for (int i = 0; i < foreign->natts; i++)
 		foreign->columns[i] = -1;
+	foreign->spelled = false;
 	map_columns(foreign, rel);
 
 	/* Plans made while columns were missing could not push conditions. */

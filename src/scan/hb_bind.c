@@ -378,7 +378,10 @@ bind_codes(HbCursor *cur, HbLeaf *leaf, HbColumnState *cs, HbBound *b)
 	if (f->kind == HB_FORM_ALL && !leaf->exotic)
 		return bind_not_null(cur, cs, b);
 
-	if (!hb_enable_dictionary_filter || leaf->by_datum ||
+	if (leaf->of_length && cs->info->width > 0)
+		return hb_leaf_test_int(leaf, cs->info->width) ?
+			bind_not_null(cur, cs, b) : is_false(cur, HB_SKIP_DICTIONARY);
+	if (!hb_enable_dictionary_filter || leaf->by_datum || leaf->of_length ||
 		(f->kind == HB_FORM_SET && (uint32) f->set.n > size / 4))
 	{
 		test_entries(cur, leaf, cs, 1, &set);
@@ -519,7 +522,10 @@ bind_bytes(HbCursor *cur, HbLeaf *leaf, HbColumnState *cs, HbBound *b)
 	bool		fixed = cs->info->stored == HB_STORED_FIXED;
 	HbVerdict	verdict;
 
-	if (!leaf->exotic && !leaf->negated)
+	if (leaf->of_length && fixed)
+		return hb_leaf_test_int(leaf, cs->info->width) ?
+			bind_not_null(cur, cs, b) : is_false(cur, HB_SKIP_MINMAX);
+	if (!leaf->exotic && !leaf->negated && !leaf->of_length)
 	{
 		if (f->kind == HB_FORM_NONE)
 			return is_false(cur, HB_SKIP_MINMAX);
@@ -539,7 +545,7 @@ bind_bytes(HbCursor *cur, HbLeaf *leaf, HbColumnState *cs, HbBound *b)
 			return verdict;
 	}
 	b->test = HB_BOUND_BYTES;
-	set_rank(b, fixed ? COST_FIXED : COST_VAR,
+	set_rank(b, leaf->of_length ? COST_SET : fixed ? COST_FIXED : COST_VAR,
 			 f->kind == HB_FORM_SET ? 0.01 : f->kind == HB_FORM_RANGE ? 0.3 : 0.9);
 	return HB_IS_TEST;
 }

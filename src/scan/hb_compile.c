@@ -454,8 +454,9 @@ compile_leaf(Compiler *c, const HbPred *pred)
 		leaf->ints.kind = HB_FORM_ALL;
 		leaf->bytes.kind = HB_FORM_ALL;
 	}
-	else if (leaf->phys == HB_PHYS_INT)
+	else if (leaf->phys == HB_PHYS_INT || pred->of_length)
 	{
+		leaf->of_length = pred->of_length;
 		if (pred->kind == HB_PRED_IN)
 		{
 			int64	   *values = palloc(sizeof(int64) * pred->nvalues);
@@ -530,7 +531,8 @@ static bool
 is_not_equal(const HbPred *pred, const HbPred *like)
 {
 	return pred->kind == HB_PRED_CMP && pred->op == HB_NE &&
-		pred->column == like->column && pred->value_type == like->value_type;
+		pred->column == like->column && pred->value_type == like->value_type &&
+		pred->of_length == like->of_length;
 }
 
 /*
@@ -556,6 +558,7 @@ compile_child(Compiler *c, const HbPred *pred, int *i)
 	all = new_pred(HB_PRED_IN, first->column, 0);
 	all->op = HB_EQ;
 	all->value_type = first->value_type;
+	all->of_length = first->of_length;
 	all->negated = true;
 	all->values = palloc(sizeof(Datum) * n);
 	for (int k = 0; k < n; k++)

@@ -50,6 +50,8 @@ typedef struct HbPred
 	HbCmpOp		op;
 	Oid			value_type;
 	bool		negated;		/* IN */
+	bool		of_length;		/* CMP, IN: of the length in bytes of a value
+								 * that is stored as bytes; values are integers */
 	int			nvalues;
 	Datum	   *values;
 	int			nchildren;

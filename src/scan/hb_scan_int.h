@@ -103,6 +103,7 @@ typedef struct HbLeaf
 	int			column;
 	bool		is_null;		/* IS NULL; else a test of non-null values */
 	bool		negated;		/* the forms say which of them do not pass */
+	bool		of_length;		/* ints is of the bytes' number */
 	HbPhys		phys;
 	HbIntForm	ints;
 	HbByteForm	bytes;

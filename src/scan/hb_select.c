@@ -307,6 +307,17 @@ test_bytes(HbCursor *cur, HbLeaf *leaf, HbColumnState *cs, uint32 page, uint64 *
 	drop_nulls(cur, cs, page, sel);
 	n = bits_rows(sel, rows);
 	memset(sel, 0, HB_PAGE_WORDS * sizeof(uint64));
+	if (leaf->of_length)
+	{
+		HB_READ(cur, hb_reader_lengths(cur->reader, cs->rcol, page,
+									   scan->length_buf));
+		for (int i = 0; i < n; i++)
+		{
+			if (hb_leaf_test_int(leaf, scan->length_buf[rows[i]]))
+				bits_set(sel, rows[i]);
+		}
+		return;
+	}
 	if (cs->info->stored == HB_STORED_VAR && !leaf->exotic && !leaf->negated &&
 		leaf->bytes.kind == HB_FORM_SET && leaf->bytes.set.n <= 4)
 		n = keep_lengths(cur, leaf, cs, page, rows, n);

@@ -204,6 +204,8 @@ form_has_bytes(HbScan *scan, HbLeaf *leaf, HbSlice value)
 	const HbByteForm *f = &leaf->bytes;
 	int			c;
 
+	if (leaf->of_length)
+		return form_has_int(leaf, value.len);
 	if (f->kind == HB_FORM_ALL && !leaf->exotic)
 		return true;
 	if (leaf->exotic && leaf->nconsts > 0 &&

@@ -474,6 +474,28 @@ hb_value_out_of_range(const char *column)
 			 errhint("Declare the column numeric in the foreign table.")));
 }
 
+/* A numeric that is no integer of the num form, as bigint. */
+static Datum
+hb_value_num_to_int8(Datum number, const char *column)
+{
+	Numeric		num = DatumGetNumeric(number);
+	Datum		whole;
+
+	if (numeric_is_nan(num) || numeric_is_inf(num) ||
+		DatumGetBool(DirectFunctionCall2(numeric_gt, number,
+										 NumericGetDatum(int64_to_numeric(PG_INT64_MAX)))) ||
+		DatumGetBool(DirectFunctionCall2(numeric_lt, number,
+										 NumericGetDatum(int64_to_numeric(PG_INT64_MIN)))))
+		hb_value_out_of_range(column);
+	whole = DirectFunctionCall1(numeric_floor, number);
+	if (!DatumGetBool(DirectFunctionCall2(numeric_eq, number, whole)))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("value of column \"%s\" is not an integer", column),
+				 errhint("Declare the column numeric in the foreign table.")));
+	return DirectFunctionCall1(numeric_int8, whole);
+}
+
 static Datum
 hb_value_num_from_bytes(HbValueType *vt, HbSlice bytes, const char *column)
 {
@@ -488,8 +510,8 @@ hb_value_num_from_bytes(HbValueType *vt, HbSlice bytes, const char *column)
 
 		if (vt->type != INT8OID)
 			return number;
-		/* written through a bigint column, so it is a bigint: negative */
-		return DirectFunctionCall1(numeric_int8, number);
+		/* below zero, or anything, where the column is stored as numeric */
+		return hb_value_num_to_int8(number, column);
 	}
 	if (bytes.len < 1 || data[0] > 32 || bytes.len != 1 + (uint32) data[0])
 		ereport(ERROR,
