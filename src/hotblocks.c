@@ -23,7 +23,7 @@ PG_MODULE_MAGIC;
 void		_PG_init(void);
 
 int			hb_chunk_rows = HB_CHUNK_MAX_ROWS;
-int			hb_build_memory = 65536;
+int			hb_build_memory = 40960;
 int			hb_directory_cache_size = 32768;
 int			hb_compression = 2;
 int			hb_compression_level = 3;
@@ -53,7 +53,7 @@ _PG_init(void)
 	DefineCustomIntVariable("hotblocks.build_memory",
 							"Memory of rows at which a chunk that is being written is complete.",
 							"It counts for each table that a statement writes.",
-							&hb_build_memory, 65536, 64, MAX_KILOBYTES,
+							&hb_build_memory, 40960, 64, MAX_KILOBYTES,
 							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable("hotblocks.directory_cache_size",
 							"Memory that a backend keeps of chunks it has read.",

@@ -9,9 +9,10 @@
 #include "codec/hb_dict.h"
 #include "codec/hb_hash.h"
 
-#define ROWS_FIRST		64
 #define NUM_ROOM		9		/* bytes of an int64 in "num" form */
 #define CHECK_FIRST		8192	/* values after which a column may turn plain */
+#define CHECK_LEAST		256		/* as few, where they are large: */
+#define CHECK_BYTES		(1024 * 1024)	/* bytes of new ones since the last look */
 
 HbBuilder *
 hb_builder_create(HbMem *mem, const HbColumnSpec *cols, int ncols,
@@ -37,6 +38,8 @@ hb_builder_create(HbMem *mem, const HbColumnSpec *cols, int ncols,
 
 		c->spec = cols[i];
 		hb_arena_init(&c->arena, b->mem);
+		hb_seq_init(&c->vals, b->mem);
+		hb_seq_init(&c->lens, b->mem);
 		c->check_at = CHECK_FIRST;
 		if (cols[i].phys != HB_PHYS_BYTES)
 			c->hold = HB_HOLD_INT;
@@ -80,86 +83,28 @@ tab_for(HbBuilder *b, const HbBCol *c)
 	return tab;
 }
 
-/* (Re)allocates the arrays of the way the column is held for b->cap rows. */
+/* What was read back of numbers is valid until the next row comes. */
 static void
-col_room(HbBuilder *b, HbBCol *c, uint32_t old_cap)
+free_nums(HbBuilder *b)
 {
-	size_t		n = b->cap;
+	int			i;
 
-	/* what was read back is valid until now */
-	hb_free(b->mem, c->nums);
-	c->nums = NULL;
-	switch (c->hold)
+	for (i = 0; i < b->ncols; i++)
 	{
-		case HB_HOLD_INT:
-			c->ints = c->ints == NULL ? hb_alloc(b->mem, n * sizeof(int64_t)) :
-				hb_realloc(b->mem, c->ints, n * sizeof(int64_t));
-			if (c->nulls != NULL)
-			{
-				c->nulls = hb_realloc(b->mem, c->nulls, n / 8);
-				if (n > old_cap)
-					memset((uint8_t *) c->nulls + old_cap / 8, 0,
-						   (n - old_cap) / 8);
-			}
-			break;
-		case HB_HOLD_CODES:
-			c->codes = c->codes == NULL ? hb_alloc(b->mem, n * sizeof(uint32_t)) :
-				hb_realloc(b->mem, c->codes, n * sizeof(uint32_t));
-			if (c->tab == NULL)
-				c->tab = tab_for(b, c);
-			break;
-		case HB_HOLD_PLAIN:
-			c->ptrs = c->ptrs == NULL ? hb_alloc(b->mem, n * sizeof(uint8_t *)) :
-				hb_realloc(b->mem, c->ptrs, n * sizeof(uint8_t *));
-			c->lens = c->lens == NULL ? hb_alloc(b->mem, n * sizeof(uint32_t)) :
-				hb_realloc(b->mem, c->lens, n * sizeof(uint32_t));
-			break;
+		hb_free(b->mem, b->cols[i].nums);
+		b->cols[i].nums = NULL;
 	}
-}
-
-void
-hb_bcol_pad(HbBuilder *b, HbBCol *c, uint32_t n)
-{
-	if (c->n >= n)
-		return;
-	switch (c->hold)
-	{
-		case HB_HOLD_INT:
-			if (c->nulls == NULL)
-				c->nulls = hb_alloc0(b->mem, b->cap / 8);
-			for (; c->n < n; c->n++)
-			{
-				c->ints[c->n] = 0;
-				c->nulls[c->n / 64] |= UINT64_C(1) << (c->n % 64);
-			}
-			break;
-		case HB_HOLD_CODES:
-			memset(c->codes + c->n, 0, sizeof(uint32_t) * (n - c->n));
-			c->n = n;
-			break;
-		case HB_HOLD_PLAIN:
-			for (; c->n < n; c->n++)
-			{
-				c->ptrs[c->n] = NULL;
-				c->lens[c->n] = 0;
-			}
-			break;
-	}
+	b->has_nums = false;
 }
 
 void
 hb_builder_begin_row(HbBuilder *b)
 {
-	if (b->nrows == b->cap)
-	{
-		uint32_t	old = b->cap;
-		int			i;
-
-		/* each doubling rounds to words of the null bitmaps */
-		b->cap = old == 0 ? ROWS_FIRST : old * 2;
-		for (i = 0; i < b->ncols; i++)
-			col_room(b, &b->cols[i], old);
-	}
+	/* before any column seals its segment */
+	if (b->nrows % HB_SEG_ROWS == 0)
+		hb_builder_flush(b);
+	if (b->has_nums)
+		free_nums(b);
 }
 
 void
@@ -167,10 +112,8 @@ hb_builder_add_int(HbBuilder *b, int col, int64_t value)
 {
 	HbBCol	   *c = &b->cols[col];
 
-	if (c->n != b->nrows)
-		hb_bcol_pad(b, c, b->nrows);
 	if (c->hold == HB_HOLD_INT)
-		c->ints[c->n++] = value;
+		hb_seq_put(&c->vals, b->nrows, value);
 	else
 	{
 		uint8_t		num[9];
@@ -209,6 +152,30 @@ num_get(const uint8_t *p, uint32_t len, int64_t *value)
 	return true;
 }
 
+/* Puts a value's code; the caller knows that nothing waits. */
+static inline void
+put_code(HbBuilder *b, HbBCol *c, uint32_t row, uint32_t hash, HbSlice v)
+{
+	bool		fresh;
+
+	if (c->tab == NULL)
+		c->tab = tab_for(b, c);
+	hb_seq_put(&c->vals, row, hb_tab_put(c->tab, hash, v, &fresh));
+	c->adds++;
+	if (fresh)
+	{
+		c->news++;
+		c->new_bytes += v.len;
+	}
+}
+
+static inline void
+put_plain(HbBCol *c, uint32_t row, HbSlice v)
+{
+	hb_seq_put(&c->vals, row, (int64_t) (uintptr_t) hb_arena_put(&c->arena, v.data, v.len));
+	hb_seq_put(&c->lens, row, v.len);
+}
+
 /*
  * A column of numbers has met one that is no int64, or a column of width has
  * met another length: hold what was added so far in another way.
@@ -216,59 +183,56 @@ num_get(const uint8_t *p, uint32_t len, int64_t *value)
 static void
 num_to_codes(HbBuilder *b, HbBCol *c)
 {
-	uint32_t	n = c->n;
+	HbSeq		old = c->vals;
 	uint32_t	i;
 
+	hb_builder_flush(b);
 	c->hold = HB_HOLD_CODES;
-	col_room(b, c, 0);
-	for (i = 0; i < n; i++)
+	hb_seq_init(&c->vals, b->mem);
+	for (i = 0; i < hb_seq_rows(&old); i++)
 	{
-		uint8_t		num[9];
+		uint8_t		num[NUM_ROOM];
 		HbSlice		v;
-		bool		fresh;
+		int64_t		value;
 
-		c->codes[i] = 0;
-		if (c->nulls != NULL && ((c->nulls[i / 64] >> (i % 64)) & 1))
+		if (!hb_seq_get(&old, i, &value))
 			continue;
 		v.data = num;
-		v.len = hb_num_put(c->ints[i], num);
-		c->codes[i] = hb_tab_add(c->tab, v, &fresh);
-		c->adds++;
-		c->news += fresh;
+		v.len = hb_num_put(value, num);
+		put_code(b, c, i, (uint32_t) hb_hash64(v.data, v.len), v);
 	}
-	hb_free(b->mem, c->ints);
-	hb_free(b->mem, c->nulls);
-	c->ints = NULL;
-	c->nulls = NULL;
+	hb_seq_free(&old);
 }
 
 static void
 leave_strip(HbBuilder *b, HbBCol *c)
 {
-	HbTab	   *old;
+	HbTab	   *old_tab;
+	HbSeq		old;
 	uint32_t	i;
 
 	hb_builder_flush(b);
-	old = c->tab;
 	/* from now on values are held as they are */
 	c->strips = false;
-	if (c->hold == HB_HOLD_CODES)
+	if (c->hold != HB_HOLD_CODES || c->tab == NULL)
+		return;
+	old_tab = c->tab;
+	old = c->vals;
+	c->tab = tab_for(b, c);
+	hb_seq_init(&c->vals, b->mem);
+	for (i = 0; i < hb_seq_rows(&old); i++)
 	{
-		uint32_t	width = c->spec.width;
+		int64_t		code;
+		HbSlice		v;
+		bool		fresh;
 
-		c->tab = tab_for(b, c);
-		for (i = 0; i < c->n; i++)
-		{
-			HbSlice		v;
-			bool		fresh;
-
-			if (c->codes[i] == 0)
-				continue;
-			v.data = old->entries[c->codes[i]]->data + old->width - width;
-			v.len = width;
-			c->codes[i] = hb_tab_add(c->tab, v, &fresh);
-		}
+		if (!hb_seq_get(&old, i, &code))
+			continue;
+		v.data = old_tab->entries[code]->data + old_tab->width - c->spec.width;
+		v.len = c->spec.width;
+		hb_seq_put(&c->vals, i, hb_tab_add(c->tab, v, &fresh));
 	}
+	hb_seq_free(&old);
 }
 
 /* A code's value in the column's own form; false for NULL. */
@@ -296,23 +260,21 @@ code_value(const HbBCol *c, uint32_t code, HbSlice *value)
 void
 hb_bcol_to_plain(HbBuilder *b, HbBCol *c)
 {
-	uint32_t	n = c->n;
+	HbSeq		codes = c->vals;
 	uint32_t	i;
 
 	c->hold = HB_HOLD_PLAIN;
-	col_room(b, c, 0);
-	for (i = 0; i < n; i++)
+	hb_seq_init(&c->vals, b->mem);
+	for (i = 0; i < hb_seq_rows(&codes); i++)
 	{
-		HbSlice		v = {NULL, 0};
+		int64_t		code;
+		HbSlice		v;
 
-		if (code_value(c, c->codes[i], &v))
-			v.data = hb_arena_put(&c->arena, v.data, v.len);
-		c->ptrs[i] = v.data;
-		c->lens[i] = v.len;
+		if (hb_seq_get(&codes, i, &code) && code_value(c, (uint32_t) code, &v))
+			put_plain(c, i, v);
 	}
-	hb_free(b->mem, c->codes);
-	c->codes = NULL;
-	if (c->tab->domain == 0)
+	hb_seq_free(&codes);
+	if (c->tab != NULL && c->tab->domain == 0)
 	{
 		/* nobody else's: free it */
 		HbTab	  **link = &b->tabs;
@@ -328,46 +290,50 @@ hb_bcol_to_plain(HbBuilder *b, HbBCol *c)
 void
 hb_bcol_to_codes(HbBuilder *b, HbBCol *c)
 {
+	HbSeq		ptrs = c->vals;
 	uint32_t	i;
 
 	c->hold = HB_HOLD_CODES;
-	col_room(b, c, 0);
-	for (i = 0; i < c->n; i++)
+	hb_seq_init(&c->vals, b->mem);
+	for (i = 0; i < hb_seq_rows(&ptrs); i++)
 	{
+		int64_t		at;
+		int64_t		len;
 		HbSlice		v;
-		bool		fresh;
 
-		c->codes[i] = 0;
-		if (c->ptrs[i] == NULL)
+		if (!hb_seq_get(&ptrs, i, &at))
 			continue;
-		v.data = c->ptrs[i];
-		v.len = c->lens[i];
+		(void) hb_seq_get(&c->lens, i, &len);
+		v.data = (const uint8_t *) (uintptr_t) at;
+		v.len = (uint32_t) len;
 		if (c->strips)
 			v = hb_dict_strip(v);
-		c->codes[i] = hb_tab_add(c->tab, v, &fresh);
+		put_code(b, c, i, (uint32_t) hb_hash64(v.data, v.len), v);
 	}
 	hb_arena_free(&c->arena);
-	hb_free(b->mem, c->ptrs);
-	hb_free(b->mem, c->lens);
-	c->ptrs = NULL;
-	c->lens = NULL;
+	hb_seq_free(&ptrs);
+	hb_seq_free(&c->lens);
 	c->check_at = UINT32_MAX;
 }
 
 /*
  * Once in a while: should the column be held as plain values?  The share of
- * new ones falls as rows come, so be sure early on.
+ * new ones falls as rows come, so be sure early on.  Large values are looked
+ * at earlier, since both ways are held while one becomes the other.
  */
 static void
 col_check(HbBuilder *b, HbBCol *c)
 {
 	uint32_t	most = c->adds / 100 * (c->adds < 4 * CHECK_FIRST ? 92 : 84);
 
-	if (c->hold != HB_HOLD_CODES || c->adds < c->check_at)
+	if (c->hold != HB_HOLD_CODES || c->check_at == UINT32_MAX ||
+		(c->adds < c->check_at &&
+		 (c->adds < CHECK_LEAST || c->new_bytes < CHECK_BYTES)))
 		return;
+	c->new_bytes = 0;
 	if (c->news > most)
 		hb_bcol_to_plain(b, c);
-	else
+	else if (c->adds >= c->check_at)
 		c->check_at = c->adds * 2;
 }
 
@@ -396,9 +362,13 @@ hb_builder_flush(HbBuilder *b)
 		HbSlice		v = {p->data, p->len};
 		bool		fresh;
 
-		c->codes[p->row] = hb_tab_put(c->tab, p->hash, v, &fresh);
+		hb_seq_change(&c->vals, p->row, hb_tab_put(c->tab, p->hash, v, &fresh));
 		c->adds++;
-		c->news += fresh;
+		if (fresh)
+		{
+			c->news++;
+			c->new_bytes += v.len;
+		}
 	}
 	b->npending = 0;
 	for (k = 0; k < b->ncols; k++)
@@ -409,17 +379,15 @@ void
 hb_builder_add_bytes(HbBuilder *b, int col, const void *data, uint32_t len)
 {
 	HbBCol	   *c = &b->cols[col];
-	HbSlice		v;
+	HbSlice		v = {data, len};
 
-	if (c->n != b->nrows)
-		hb_bcol_pad(b, c, b->nrows);
 	if (c->hold == HB_HOLD_INT)
 	{
 		int64_t		value;
 
 		if (num_get(data, len, &value))
 		{
-			c->ints[c->n++] = value;
+			hb_seq_put(&c->vals, b->nrows, value);
 			return;
 		}
 		num_to_codes(b, c);
@@ -434,20 +402,20 @@ hb_builder_add_bytes(HbBuilder *b, int col, const void *data, uint32_t len)
 	}
 	if (c->hold == HB_HOLD_PLAIN)
 	{
-		c->ptrs[c->n] = hb_arena_put(&c->arena, data, len);
-		c->lens[c->n++] = len;
+		put_plain(c, b->nrows, v);
 		return;
 	}
-	v.data = data;
-	v.len = len;
 	if (c->strips)
 		v = hb_dict_strip(v);
 	if (v.len <= HB_PENDING_LEN)
 	{
 		HbPending  *p = &b->pending[b->npending++];
 
+		if (c->tab == NULL)
+			c->tab = tab_for(b, c);
+		hb_seq_put(&c->vals, b->nrows, 0);
 		p->col = c;
-		p->row = c->n++;
+		p->row = b->nrows;
 		p->hash = (uint32_t) hb_hash64(v.data, v.len);
 		p->len = v.len;
 		if (v.len > 0)
@@ -458,12 +426,8 @@ hb_builder_add_bytes(HbBuilder *b, int col, const void *data, uint32_t len)
 	}
 	else
 	{
-		bool		fresh;
-
-		c->codes[c->n++] = hb_tab_add(c->tab, v, &fresh);
-		c->adds++;
-		c->news += fresh;
-		if (c->adds >= c->check_at)
+		put_code(b, c, b->nrows, (uint32_t) hb_hash64(v.data, v.len), v);
+		if (c->adds >= c->check_at || c->new_bytes >= CHECK_BYTES)
 		{
 			hb_builder_flush(b);
 			col_check(b, c);
@@ -497,15 +461,17 @@ hb_builder_bytes(const HbBuilder *b)
 bool
 hb_bcol_bytes(const HbBCol *c, uint32_t row, HbSlice *value)
 {
-	if (row >= c->n)
+	int64_t		at;
+	int64_t		len;
+
+	if (!hb_seq_get(&c->vals, row, &at))
 		return false;
-	if (c->hold == HB_HOLD_PLAIN)
-	{
-		value->data = c->ptrs[row];
-		value->len = c->lens[row];
-		return value->data != NULL;
-	}
-	return code_value(c, c->codes[row], value);
+	if (c->hold != HB_HOLD_PLAIN)
+		return code_value(c, (uint32_t) at, value);
+	(void) hb_seq_get(&c->lens, row, &len);
+	value->data = (const uint8_t *) (uintptr_t) at;
+	value->len = (uint32_t) len;
+	return true;
 }
 
 bool
@@ -513,30 +479,30 @@ hb_builder_get_int(const HbBuilder *b, int col, uint32_t row, int64_t *value)
 {
 	const HbBCol *c = &b->cols[col];
 
-	if (c->hold != HB_HOLD_INT || hb_bcol_int_null(c, row))
-		return false;
-	*value = c->ints[row];
-	return true;
+	return c->hold == HB_HOLD_INT && hb_seq_get(&c->vals, row, value);
 }
 
 bool
-hb_builder_get_bytes(const HbBuilder *b, int col, uint32_t row, HbSlice *value)
+hb_builder_get_bytes(const HbBuilder *builder, int col, uint32_t row, HbSlice *value)
 {
+	HbBuilder  *b = (HbBuilder *) builder;
 	HbBCol	   *c = &b->cols[col];
+	int64_t		number;
+	uint8_t    *num;
 
-	if (c->hold == HB_HOLD_INT)
-	{
-		/* a number that is held as an integer */
-		if (hb_bcol_int_null(c, row))
-			return false;
-		if (c->nums == NULL)
-			c->nums = hb_alloc(b->mem, (size_t) b->cap * NUM_ROOM);
-		value->data = c->nums + (size_t) row * NUM_ROOM;
-		value->len = hb_num_put(c->ints[row], c->nums + (size_t) row * NUM_ROOM);
-		return true;
-	}
-	hb_builder_flush((HbBuilder *) b);
-	return hb_bcol_bytes(c, row, value);
+	hb_builder_flush(b);
+	if (c->hold != HB_HOLD_INT)
+		return hb_bcol_bytes(c, row, value);
+	/* a number that is held as an integer */
+	if (!hb_seq_get(&c->vals, row, &number))
+		return false;
+	if (c->nums == NULL)
+		c->nums = hb_alloc(b->mem, (size_t) b->nrows * NUM_ROOM);
+	b->has_nums = true;
+	num = c->nums + (size_t) row * NUM_ROOM;
+	value->data = num;
+	value->len = hb_num_put(number, num);
+	return true;
 }
 
 void
@@ -545,117 +511,80 @@ hb_builder_mark_derived(HbBuilder *b, int col, uint8_t code)
 	b->cols[col].derived = code;
 }
 
-/* Moves n null bits from position from on to position 0. */
+/* Puts the codes of a column's rows from `from` on into a new table. */
 static void
-shift_bits(uint64_t *bits, uint32_t from, uint32_t n, uint32_t cap)
+shift_codes(HbBuilder *b, HbBCol *c, uint32_t from)
 {
-	uint32_t	word = from / 64;
-	uint32_t	s = from % 64;
-	uint32_t	words = cap / 64;
-	uint32_t	i;
+	HbTab	   *old_tab = c->tab;
+	HbSeq		old = c->vals;
+	uint32_t	r;
 
-	for (i = 0; i < words; i++)
+	hb_seq_init(&c->vals, b->mem);
+	c->tab = NULL;
+	for (r = from; r < b->nrows; r++)
 	{
-		uint64_t	v = 0;
+		int64_t		code;
 
-		if (word + i < words)
-			v = bits[word + i] >> s;
-		if (s > 0 && word + i + 1 < words)
-			v |= bits[word + i + 1] << (64 - s);
-		bits[i] = v;
+		if (hb_seq_get(&old, r, &code))
+		{
+			const HbTabEntry *e = old_tab->entries[code];
+
+			put_code(b, c, r - from, e->hash, hb_tab_value(old_tab, e));
+		}
 	}
-	if (n % 64 != 0)
-		bits[n / 64] &= (UINT64_C(1) << (n % 64)) - 1;
-	for (i = (n + 63) / 64; i < words; i++)
-		bits[i] = 0;
+	if (c->adds > c->check_at)
+		c->check_at = 2 * c->adds;
+	hb_seq_free(&old);
 }
 
-/*
- * Gives room back that the remaining rows do not need: who bounds the builder
- * by hb_builder_bytes would else find it full forever.
- */
+/* Copies the values of a column's rows from `from` on to a new arena. */
 static void
-shrink(HbBuilder *b)
+shift_plain(HbBuilder *b, HbBCol *c, uint32_t from)
 {
-	uint32_t	old = b->cap;
-	uint32_t	cap = ROWS_FIRST;
-	int			i;
+	HbBCol		old = *c;
+	uint32_t	r;
 
-	while (cap < b->nrows)
-		cap *= 2;
-	if (cap >= old)
-		return;
-	b->cap = cap;
-	for (i = 0; i < b->ncols; i++)
-		col_room(b, &b->cols[i], old);
+	hb_arena_init(&c->arena, b->mem);
+	hb_seq_init(&c->vals, b->mem);
+	hb_seq_init(&c->lens, b->mem);
+	for (r = from; r < b->nrows; r++)
+	{
+		HbSlice		v;
+
+		if (hb_bcol_bytes(&old, r, &v))
+			put_plain(c, r - from, v);
+	}
+	hb_arena_free(&old.arena);
+	hb_seq_free(&old.vals);
+	hb_seq_free(&old.lens);
 }
 
 void
 hb_builder_drop(HbBuilder *b, uint32_t nrows)
 {
-	uint32_t	keep = b->nrows - nrows;
 	HbTab	   *old;
 	int			i;
 
 	if (nrows == 0)
 		return;
 	hb_builder_flush(b);
+	free_nums(b);
 	old = b->tabs;
 	b->tabs = NULL;
 	for (i = 0; i < b->ncols; i++)
 	{
 		HbBCol	   *c = &b->cols[i];
-		HbTab	   *old_tab = c->tab;
-		uint32_t	r;
 
 		c->derived = 0;
 		c->adds = c->news = 0;
+		c->new_bytes = 0;
 		c->check_at = CHECK_FIRST;
-		if (c->hold == HB_HOLD_CODES || c->tab != NULL)
-			c->tab = NULL;
-		if (b->cap == 0)
-			continue;
-		hb_bcol_pad(b, c, b->nrows);
 		if (c->hold == HB_HOLD_INT)
-		{
-			memmove(c->ints, c->ints + nrows, sizeof(int64_t) * keep);
-			if (c->nulls != NULL)
-				shift_bits(c->nulls, nrows, keep, b->cap);
-		}
+			hb_seq_shift(&c->vals, nrows, b->nrows);
 		else if (c->hold == HB_HOLD_CODES)
-		{
-			c->tab = tab_for(b, c);
-			for (r = 0; r < keep; r++)
-			{
-				uint32_t	code = c->codes[nrows + r];
-				HbSlice		v;
-				bool		fresh = false;
-
-				c->codes[r] = 0;
-				if (code == 0)
-					continue;
-				v = hb_tab_value(old_tab, old_tab->entries[code]);
-				c->codes[r] = hb_tab_add(c->tab, v, &fresh);
-				c->adds++;
-				c->news += fresh;
-			}
-			if (c->adds > c->check_at)
-				c->check_at = 2 * c->adds;
-		}
+			shift_codes(b, c, nrows);
 		else
-		{
-			HbArena		arena = c->arena;
-
-			hb_arena_init(&c->arena, b->mem);
-			for (r = 0; r < keep; r++)
-			{
-				c->lens[r] = c->lens[nrows + r];
-				c->ptrs[r] = c->ptrs[nrows + r] == NULL ? NULL :
-					hb_arena_put(&c->arena, c->ptrs[nrows + r], c->lens[r]);
-			}
-			hb_arena_free(&arena);
-		}
-		c->n = keep;
+			shift_plain(b, c, nrows);
 	}
 	while (old != NULL)
 	{
@@ -664,10 +593,9 @@ hb_builder_drop(HbBuilder *b, uint32_t nrows)
 		hb_tab_free(old);
 		old = next;
 	}
-	b->nrows = keep;
-	if (keep <= 1)
+	b->nrows -= nrows;
+	if (b->nrows <= 1)
 		b->sorted = true;
-	shrink(b);
 }
 
 void
@@ -687,12 +615,9 @@ hb_builder_free(HbBuilder *b)
 	{
 		HbBCol	   *c = &b->cols[i];
 
-		hb_free(b->mem, c->ints);
-		hb_free(b->mem, c->nulls);
-		hb_free(b->mem, c->codes);
-		hb_free(b->mem, c->ptrs);
-		hb_free(b->mem, c->lens);
 		hb_free(b->mem, c->nums);
+		hb_seq_free(&c->vals);
+		hb_seq_free(&c->lens);
 		hb_arena_free(&c->arena);
 	}
 	hb_free(b->mem, b->cols);

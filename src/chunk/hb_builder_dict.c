@@ -37,7 +37,7 @@ mark_used(HbWriter *w, HbWCol *wc)
 	wc->used = hb_alloc0(w->mem, sizeof(uint64_t) * words);
 	for (r = 0; r < w->nrows; r++)
 	{
-		uint32_t	code = c->codes[r];
+		uint32_t	code = hb_bcol_code(c, r);
 
 		wc->used[code / 64] |= UINT64_C(1) << (code % 64);
 		if (code == 0)
@@ -575,7 +575,6 @@ hb_write_dict_column(HbWriter *w, HbWCol *wc)
 {
 	HbWDict    *wd = &w->dicts[wc->dict];
 	HbColDesc  *desc = wc->desc;
-	const uint32_t *codes = wc->col->codes;
 	uint32_t	r;
 
 	if (!wd->written)
@@ -587,7 +586,7 @@ hb_write_dict_column(HbWriter *w, HbWCol *wc)
 	desc->dict = (uint32_t) wc->dict;
 	desc->width = wd->desc.stripped ? wc->col->spec.width : wd->desc.width;
 	for (r = 0; r < w->nrows; r++)
-		w->tmp[r] = wd->map[codes[r]];
+		w->tmp[r] = wd->map[hb_bcol_code(wc->col, r)];
 	hb_write_ints(w, w->tmp, w->nrows, NULL, desc->column_no, false, true, &desc->ints);
 	if (w->npages > 1)
 		put_lists(w, wc, &wd->desc);

@@ -56,7 +56,8 @@ write_blocks(HbWriter *w)
 	HbBCol	   *c;
 	int64_t    *numbers;
 	int64_t    *firsts;
-	uint32_t	nblocks = 0;
+	int64_t    *v = w->tmp;
+	uint32_t	nblocks = 1;
 	uint32_t	r;
 	bool		consecutive = true;
 
@@ -66,31 +67,36 @@ write_blocks(HbWriter *w)
 	c = &b->cols[b->options.block_col];
 	if (c->hold != HB_HOLD_INT || c->spec.phys != HB_PHYS_INT)
 		return bad_blocks(w);
-	for (r = 0; r < w->nrows; r++)
+	if (hb_seq_count_nulls(&c->vals, w->nrows) > 0)
+		return bad_blocks(w);
+	hb_seq_load(&c->vals, w->nrows, v);
+	for (r = 1; r < w->nrows; r++)
 	{
-		if (hb_bcol_int_null(c, r) || (r > 0 && c->ints[r] < c->ints[r - 1]))
+		if (v[r] < v[r - 1])
 			return bad_blocks(w);
+		nblocks += v[r] != v[r - 1];
 	}
-	if (c->ints[0] < 0 && c->ints[w->nrows - 1] > INT64_MAX + c->ints[0])
+	if (v[0] < 0 && v[w->nrows - 1] > INT64_MAX + v[0])
 		return bad_blocks(w);
 	w->starts = hb_alloc0(w->mem, sizeof(uint64_t) * HB_PAGE_WORDS * w->npages);
-	numbers = hb_alloc(w->mem, sizeof(int64_t) * w->nrows);
-	firsts = hb_alloc(w->mem, sizeof(int64_t) * w->nrows);
+	numbers = hb_alloc(w->mem, sizeof(int64_t) * nblocks);
+	firsts = hb_alloc(w->mem, sizeof(int64_t) * nblocks);
+	nblocks = 0;
 	for (r = 0; r < w->nrows; r++)
 	{
-		if (r > 0 && c->ints[r] == c->ints[r - 1])
+		if (r > 0 && v[r] == v[r - 1])
 			continue;
 		w->starts[r / 64] |= UINT64_C(1) << (r % 64);
-		consecutive = consecutive && c->ints[r] == c->ints[0] + (int64_t) nblocks;
-		numbers[nblocks] = c->ints[r];
+		consecutive = consecutive && v[r] == v[0] + (int64_t) nblocks;
+		numbers[nblocks] = v[r];
 		firsts[nblocks++] = r;
 	}
 	dir->has_blocks = true;
 	dir->consecutive = consecutive;
 	dir->dense = nblocks == w->nrows;
 	dir->nblocks = nblocks;
-	dir->first_block = c->ints[0];
-	dir->last_block = c->ints[w->nrows - 1];
+	dir->first_block = v[0];
+	dir->last_block = v[w->nrows - 1];
 	if (b->options.nsort >= 2 && b->options.sort_cols[0] == b->options.block_col)
 	{
 		const HbBCol *s = &b->cols[b->options.sort_cols[1]];
@@ -99,9 +105,7 @@ write_blocks(HbWriter *w)
 			dir->seq_col = b->options.sort_cols[1];
 	}
 	if (!dir->consecutive)
-	{
 		hb_write_ints(w, numbers, nblocks, NULL, HB_OWNER_NUMBERS, false, false, &dir->numbers);
-	}
 	if (!dir->dense)
 		hb_write_ints(w, firsts, nblocks, NULL, HB_OWNER_FIRSTS, false, false, &dir->firsts);
 	hb_free(w->mem, numbers);
@@ -114,7 +118,7 @@ static bool
 plain_repeats(HbWriter *w, const HbBCol *c, uint32_t n)
 {
 	uint32_t	nslots = 16;
-	uint64_t   *slots;
+	uint32_t   *slots;
 	uint32_t	distinct = 0;
 	uint32_t	r;
 
@@ -122,19 +126,24 @@ plain_repeats(HbWriter *w, const HbBCol *c, uint32_t n)
 		nslots *= 2;
 	for (r = 0; r < w->nrows; r++)
 	{
-		if (c->lens[r] > HB_DICT_MAX_VALUE)
+		int64_t		len;
+
+		if (hb_seq_get(&c->lens, r, &len) && len > HB_DICT_MAX_VALUE)
 			return false;
 	}
-	slots = hb_alloc0(w->mem, sizeof(uint64_t) * nslots);
+	slots = hb_alloc0(w->mem, sizeof(uint32_t) * nslots);
 	for (r = 0; r < w->nrows; r++)
 	{
-		uint64_t	h;
+		HbSlice		v;
+		uint64_t	hash;
+		uint32_t	h;
 		uint32_t	s;
 
-		if (c->ptrs[r] == NULL)
+		if (!hb_bcol_bytes(c, r, &v))
 			continue;
-		h = hb_hash64(c->ptrs[r], c->lens[r]) | 1;
-		s = (uint32_t) (h >> 32) & (nslots - 1);
+		hash = hb_hash64(v.data, v.len);
+		h = (uint32_t) hash | 1;
+		s = (uint32_t) (hash >> 32) & (nslots - 1);
 		while (slots[s] != 0 && slots[s] != h)
 			s = (s + 1) & (nslots - 1);
 		distinct += slots[s] == 0;
@@ -191,32 +200,6 @@ is_previous(HbWriter *w, const HbBCol *c, const HbBCol *source)
 	return true;
 }
 
-static uint32_t
-count_nulls(HbWriter *w, const HbBCol *c)
-{
-	uint32_t	n = 0;
-	uint32_t	r;
-
-	if (c->hold == HB_HOLD_INT)
-	{
-		if (c->nulls == NULL)
-			return 0;
-		for (r = 0; r < w->nrows; r++)
-			n += (c->nulls[r / 64] >> (r % 64)) & 1;
-	}
-	else if (c->hold == HB_HOLD_CODES)
-	{
-		for (r = 0; r < w->nrows; r++)
-			n += c->codes[r] == 0;
-	}
-	else
-	{
-		for (r = 0; r < w->nrows; r++)
-			n += c->ptrs[r] == NULL;
-	}
-	return n;
-}
-
 /*
  * Decides how each column is stored; false when a value is too long.
  */
@@ -238,7 +221,7 @@ decide(HbWriter *w)
 			d->derive_code = c->derived;
 			continue;
 		}
-		d->null_count = count_nulls(w, c);
+		d->null_count = hb_seq_count_nulls(&c->vals, w->nrows);
 		if (d->null_count == w->nrows)
 			d->kind = HB_COL_NULL;
 		else if (c->hold == HB_HOLD_INT)
@@ -249,7 +232,9 @@ decide(HbWriter *w)
 
 			for (r = 0; r < w->nrows; r++)
 			{
-				if (c->lens[r] > HB_MAX_VALUE)
+				int64_t		len;
+
+				if (hb_seq_get(&c->lens, r, &len) && len > HB_MAX_VALUE)
 				{
 					hb_error_set(w->error, HB_ERR_LIMIT, "value", c->spec.column_no, -1,
 								 "a value is longer than 1 GiB");
@@ -325,7 +310,7 @@ write_int_column(HbWriter *w, HbWCol *wc, int col)
 {
 	HbBCol	   *c = wc->col;
 	HbColDesc  *d = wc->desc;
-	const uint64_t *nulls = d->null_count > 0 ? c->nulls : NULL;
+	uint64_t   *nulls = NULL;
 
 	if (w->dir.has_blocks && col == w->b->options.block_col)
 	{
@@ -336,11 +321,17 @@ write_int_column(HbWriter *w, HbWCol *wc, int col)
 		hb_int_desc_derive(&d->ints);
 		return;
 	}
-	if (nulls != NULL)
+	hb_seq_load(&c->vals, w->nrows, w->tmp);
+	if (d->null_count > 0)
+	{
+		nulls = hb_alloc(w->mem, sizeof(uint64_t) * HB_PAGE_WORDS * w->npages);
+		hb_seq_nulls(&c->vals, w->nrows, nulls);
 		hb_write_null_bits(w, wc, nulls);
-	else if (hb_write_try_sequence(w, c->ints, &d->ints))
+	}
+	else if (hb_write_try_sequence(w, w->tmp, &d->ints))
 		return;
-	hb_write_ints(w, c->ints, w->nrows, nulls, d->column_no, w->dir.has_blocks, false, &d->ints);
+	hb_write_ints(w, w->tmp, w->nrows, nulls, d->column_no, w->dir.has_blocks, false, &d->ints);
+	hb_free(w->mem, nulls);
 }
 
 bool
@@ -386,7 +377,6 @@ hb_builder_finish(HbBuilder *b, uint32_t nrows, uint64_t chunk_id,
 		w->cols[i].col = &b->cols[i];
 		w->cols[i].desc = &w->dir.cols[i];
 		w->cols[i].dict = -1;
-		hb_bcol_pad(b, &b->cols[i], b->nrows);
 	}
 	ok = decide(w) && write_blocks(w);
 	if (ok)

@@ -4,9 +4,10 @@
  *
  * Rows are held by columns.  A column holds integers, or codes of a value
  * table (byte strings that repeat; columns of one domain share a table), or
- * pointers to values in an arena (byte strings that do not repeat).  A column
- * of byte strings begins with codes and changes to plain values when most of
- * them turn out to be new.
+ * pointers to values in an arena (byte strings that do not repeat).  All three
+ * are integers by row (hb_hold.h), which take memory as they come: none for
+ * rows that are NULL.  A column of byte strings begins with codes and changes
+ * to plain values when most of them turn out to be new.
  */
 #ifndef HB_BUILDER_INT_H
 #define HB_BUILDER_INT_H
@@ -14,27 +15,8 @@
 #include "chunk/hb_account.h"
 #include "chunk/hb_chunk.h"
 #include "chunk/hb_directory.h"
+#include "chunk/hb_hold.h"
 #include "codec/hb_crc32c.h"
-
-/* Byte strings that stay where they are; freed all at once. */
-typedef struct HbArenaBlock
-{
-	struct HbArenaBlock *next;
-} HbArenaBlock;
-
-typedef struct HbArena
-{
-	HbMem	   *mem;
-	HbArenaBlock *blocks;
-	uint8_t    *p;				/* free space of the newest block */
-	size_t		left;
-	size_t		block_size;		/* of the next block */
-} HbArena;
-
-extern void hb_arena_init(HbArena *arena, HbMem *mem);
-extern uint8_t *hb_arena_room(HbArena *arena, size_t len);
-extern uint8_t *hb_arena_put(HbArena *arena, const void *data, size_t len);
-extern void hb_arena_free(HbArena *arena);
 
 typedef struct HbTabEntry
 {
@@ -93,17 +75,15 @@ typedef struct HbBCol
 	HbColumnSpec spec;
 	HbHold		hold;
 	uint8_t		derived;		/* code given by mark_derived */
-	uint32_t	n;				/* rows filled in so far */
-	int64_t    *ints;			/* HOLD_INT */
-	uint64_t   *nulls;			/* HOLD_INT: bit set where NULL; or no array */
-	uint32_t   *codes;			/* HOLD_CODES; 0 is NULL */
-	HbTab	   *tab;
+	HbSeq		vals;			/* INT: the integers, CODES: codes, PLAIN:
+								 * pointers to the values */
+	HbSeq		lens;			/* PLAIN */
+	HbTab	   *tab;			/* CODES; NULL before the first value */
 	uint32_t	adds;			/* values added as codes */
 	uint32_t	news;			/* of them, those that were new in the table */
 	uint32_t	check_at;		/* adds at which to look whether it repeats */
-	const uint8_t **ptrs;		/* HOLD_PLAIN; NULL is NULL */
-	uint32_t   *lens;
-	HbArena		arena;
+	uint64_t	new_bytes;		/* of the values that were new */
+	HbArena		arena;			/* PLAIN */
 	bool		strips;			/* codes stand for values without leading zeros */
 	uint8_t    *nums;			/* HOLD_INT numbers as they were read back */
 } HbBCol;
@@ -132,12 +112,12 @@ struct HbBuilder
 	HbBuilderOptions options;
 	int			ncols;
 	uint32_t	nrows;
-	uint32_t	cap;			/* rows that the arrays have room for */
 	bool		sorted;
 	HbBCol	   *cols;
 	HbTab	   *tabs;
 	HbPending  *pending;
 	uint32_t	npending;
+	bool		has_nums;		/* has any column nums? */
 	bool		sort_bytes;		/* the sort key has a column of byte strings */
 	HbBuf		dir;			/* of the last finish */
 };
@@ -145,17 +125,18 @@ struct HbBuilder
 /* Bytes in use for a column: its value in row (false: NULL). */
 extern bool hb_bcol_bytes(const HbBCol *c, uint32_t row, HbSlice *value);
 
-static inline bool
-hb_bcol_int_null(const HbBCol *c, uint32_t row)
+/* The code of a row of a column that is held so; 0 for NULL. */
+static inline uint32_t
+hb_bcol_code(const HbBCol *c, uint32_t row)
 {
-	return row >= c->n || (c->nulls != NULL && ((c->nulls[row / 64] >> (row % 64)) & 1));
+	int64_t		code;
+
+	(void) hb_seq_get(&c->vals, row, &code);
+	return (uint32_t) code;
 }
 
 /* Gives all waiting values their codes; before anybody looks at codes. */
 extern void hb_builder_flush(HbBuilder *b);
-
-/* Fills a column with NULLs up to n rows. */
-extern void hb_bcol_pad(HbBuilder *b, HbBCol *c, uint32_t n);
 
 /* Changes how a column is held. */
 extern void hb_bcol_to_plain(HbBuilder *b, HbBCol *c);

@@ -19,16 +19,18 @@ hb_builder_compare(const HbBuilder *b, uint32_t r1, uint32_t r2)
 
 		if (c->hold == HB_HOLD_INT)
 		{
-			bool		n1 = hb_bcol_int_null(c, r1);
-			bool		n2 = hb_bcol_int_null(c, r2);
+			int64_t		i1;
+			int64_t		i2;
+			bool		has1 = hb_seq_get(&c->vals, r1, &i1);
+			bool		has2 = hb_seq_get(&c->vals, r2, &i2);
 
-			if (n1 || n2)
+			if (!has1 || !has2)
 			{
-				if (n1 != n2)
-					return n1 ? 1 : -1;
+				if (has1 != has2)
+					return has1 ? -1 : 1;
 			}
-			else if (c->ints[r1] != c->ints[r2])
-				return c->ints[r1] < c->ints[r2] ? -1 : 1;
+			else if (i1 != i2)
+				return i1 < i2 ? -1 : 1;
 		}
 		else
 		{
@@ -38,8 +40,7 @@ hb_builder_compare(const HbBuilder *b, uint32_t r1, uint32_t r2)
 			bool		has2;
 			int			cmp;
 
-			if (c->hold == HB_HOLD_CODES && r1 < c->n && r2 < c->n &&
-				c->codes[r1] == c->codes[r2])
+			if (c->hold == HB_HOLD_CODES && hb_bcol_code(c, r1) == hb_bcol_code(c, r2))
 				continue;
 			has1 = hb_bcol_bytes(c, r1, &v1);
 			has2 = hb_bcol_bytes(c, r2, &v2);
@@ -57,57 +58,6 @@ hb_builder_compare(const HbBuilder *b, uint32_t r1, uint32_t r2)
 		}
 	}
 	return 0;
-}
-
-/* Puts a column into the order of perm. */
-static void
-permute(HbBuilder *b, HbBCol *c, const uint32_t *perm)
-{
-	uint32_t	n = b->nrows;
-	uint32_t	i;
-
-	if (c->hold == HB_HOLD_INT)
-	{
-		int64_t    *ints = hb_alloc(b->mem, sizeof(int64_t) * b->cap);
-
-		for (i = 0; i < n; i++)
-			ints[i] = c->ints[perm[i]];
-		hb_free(b->mem, c->ints);
-		c->ints = ints;
-		if (c->nulls != NULL)
-		{
-			uint64_t   *nulls = hb_alloc0(b->mem, b->cap / 8);
-
-			for (i = 0; i < n; i++)
-				nulls[i / 64] |= ((c->nulls[perm[i] / 64] >> (perm[i] % 64)) & 1) << (i % 64);
-			hb_free(b->mem, c->nulls);
-			c->nulls = nulls;
-		}
-	}
-	else if (c->hold == HB_HOLD_CODES)
-	{
-		uint32_t   *codes = hb_alloc(b->mem, sizeof(uint32_t) * b->cap);
-
-		for (i = 0; i < n; i++)
-			codes[i] = c->codes[perm[i]];
-		hb_free(b->mem, c->codes);
-		c->codes = codes;
-	}
-	else
-	{
-		const uint8_t **ptrs = hb_alloc(b->mem, sizeof(uint8_t *) * b->cap);
-		uint32_t   *lens = hb_alloc(b->mem, sizeof(uint32_t) * b->cap);
-
-		for (i = 0; i < n; i++)
-		{
-			ptrs[i] = c->ptrs[perm[i]];
-			lens[i] = c->lens[perm[i]];
-		}
-		hb_free(b->mem, c->ptrs);
-		hb_free(b->mem, c->lens);
-		c->ptrs = ptrs;
-		c->lens = lens;
-	}
 }
 
 /*
@@ -158,8 +108,6 @@ hb_builder_sort(HbBuilder *b)
 	perm = hb_alloc(b->mem, sizeof(uint32_t) * n);
 	other = hb_alloc(b->mem, sizeof(uint32_t) * n);
 	ends = hb_alloc(b->mem, sizeof(uint32_t) * n);
-	for (k = 0; k < b->ncols; k++)
-		hb_bcol_pad(b, &b->cols[k], n);
 	for (i = 0; i < n; i++)
 	{
 		perm[i] = i;
@@ -178,7 +126,10 @@ hb_builder_sort(HbBuilder *b)
 	hb_free(b->mem, other);
 	hb_free(b->mem, ends);
 	for (k = 0; k < b->ncols; k++)
-		permute(b, &b->cols[k], perm);
+	{
+		hb_seq_permute(&b->cols[k].vals, perm, n);
+		hb_seq_permute(&b->cols[k].lens, perm, n);
+	}
 	hb_free(b->mem, perm);
 	b->sorted = true;
 }

@@ -1,6 +1,6 @@
 /*
  * hb_builder_table.c
- *		Arenas, and tables of distinct values with provisional codes.
+ *		Tables of distinct values with provisional codes.
  *
  * A table is open addressing with linear probing, at most half full; a slot
  * keeps 16 bits of the hash so that few values are compared in vain.
@@ -8,73 +8,7 @@
 #include "chunk/hb_builder_int.h"
 #include "codec/hb_hash.h"
 
-#define ARENA_FIRST		(4 * 1024)
-#define ARENA_LARGEST	(1024 * 1024)
 #define TAB_FIRST		64
-
-void
-hb_arena_init(HbArena *arena, HbMem *mem)
-{
-	arena->mem = mem;
-	arena->blocks = NULL;
-	arena->p = NULL;
-	arena->left = 0;
-	arena->block_size = ARENA_FIRST;
-}
-
-/* Room for len bytes; never NULL, also for none. */
-uint8_t *
-hb_arena_room(HbArena *arena, size_t len)
-{
-	uint8_t    *p;
-
-	if (arena->left < len || arena->p == NULL)
-	{
-		HbArenaBlock *block;
-		size_t		size = arena->block_size;
-		bool		alone = len >= size / 4;
-
-		/* a large value has a block of its own; the open one is not wasted */
-		block = hb_alloc(arena->mem, sizeof(HbArenaBlock) + (alone ? len + 1 : size));
-		block->next = arena->blocks;
-		arena->blocks = block;
-		if (arena->block_size < ARENA_LARGEST)
-			arena->block_size *= 2;
-		if (alone)
-			return (uint8_t *) (block + 1);
-		arena->p = (uint8_t *) (block + 1);
-		arena->left = size;
-	}
-	p = arena->p;
-	arena->p += len;
-	arena->left -= len;
-	return p;
-}
-
-uint8_t *
-hb_arena_put(HbArena *arena, const void *data, size_t len)
-{
-	uint8_t    *p = hb_arena_room(arena, len);
-
-	if (len > 0)
-		memcpy(p, data, len);
-	return p;
-}
-
-void
-hb_arena_free(HbArena *arena)
-{
-	while (arena->blocks != NULL)
-	{
-		HbArenaBlock *block = arena->blocks;
-
-		arena->blocks = block->next;
-		hb_free(arena->mem, block);
-	}
-	arena->p = NULL;
-	arena->left = 0;
-	arena->block_size = ARENA_FIRST;
-}
 
 /* Entries are allocated in multiples of four bytes, which keeps them aligned. */
 static HbTabEntry *

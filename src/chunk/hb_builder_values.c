@@ -296,19 +296,11 @@ static void
 put_nulls(HbWriter *w, HbWCol *wc)
 {
 	uint64_t   *nulls;
-	uint32_t	r;
 
 	if (wc->desc->null_count == 0)
 		return;
-	nulls = hb_alloc0(w->mem, sizeof(uint64_t) * HB_PAGE_WORDS * w->npages);
-	for (r = 0; r < w->nrows; r++)
-	{
-		bool		null = wc->col->hold == HB_HOLD_PLAIN ? wc->col->ptrs[r] == NULL :
-			wc->col->codes[r] == 0;
-
-		if (null)
-			nulls[r / 64] |= UINT64_C(1) << (r % 64);
-	}
+	nulls = hb_alloc(w->mem, sizeof(uint64_t) * HB_PAGE_WORDS * w->npages);
+	hb_seq_nulls(&wc->col->vals, w->nrows, nulls);
 	hb_write_null_bits(w, wc, nulls);
 	hb_free(w->mem, nulls);
 }
