@@ -171,6 +171,24 @@ hb_estimate_array_length(PlannerInfo *root, Node *array)
 #endif
 }
 
+/*
+ * ExecutorRun has a flag execute_once until 17.  Workers are used only for a
+ * plan that is executed once and to its end; 18 looks at whether it has been
+ * executed already.
+ */
+#if PG_VERSION_NUM >= 180000
+#define HB_EXECUTOR_RUN_ARGS \
+	QueryDesc *queryDesc, ScanDirection direction, uint64 count
+#define HB_EXECUTOR_RUN_PASS queryDesc, direction, count
+#define HB_EXECUTOR_RUN_SERIAL (queryDesc->already_executed = true)
+#else
+#define HB_EXECUTOR_RUN_ARGS \
+	QueryDesc *queryDesc, ScanDirection direction, uint64 count, \
+	bool execute_once
+#define HB_EXECUTOR_RUN_PASS queryDesc, direction, count, execute_once
+#define HB_EXECUTOR_RUN_SERIAL (execute_once = false)
+#endif
+
 /* 18 asks whether it is ANALYZE that waits. */
 static inline void
 hb_vacuum_delay_point(void)

@@ -93,5 +93,6 @@ _PG_init(void)
 					 &hb_enable_parallel_scan);
 	hb_chain_init();
 	hb_fdw_init();
+	hb_modify_init();
 	MarkGUCPrefixReserved("hotblocks");
 }

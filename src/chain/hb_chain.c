@@ -11,6 +11,7 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "chain/hb_feed.h"
@@ -374,7 +375,8 @@ hotblocks_extend(PG_FUNCTION_ARGS)
 			tables = lappend(tables, TextDatumGetCString(names[i]));
 	}
 
-	feed = hb_feed_begin(ds, HB_FEED_SERVER, tables);
+	feed = hb_feed_begin(ds, HB_FEED_SERVER, tables, GetCurrentCommandId(true),
+						 GetActiveSnapshot());
 	for (int i = 0; i < nblocks; i++)
 	{
 		text	   *block = DatumGetTextPP(blocks[i]);

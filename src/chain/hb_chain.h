@@ -49,9 +49,11 @@ typedef struct HbFeedResult
  * caller has checked that the user may insert into the dataset
  * (hb_dataset_check_acl, ACL_INSERT).  tables: C strings, the item tables
  * that every document is complete for, or NIL when the documents themselves
- * tell.
+ * tell.  cid and snapshot are the statement's, as for a writer: rows of the
+ * feed are seen as an INSERT's are, the chain's state when the feed ends.
  */
-extern HbFeed *hb_feed_begin(HbDataset *ds, HbFeedSource source, List *tables);
+extern HbFeed *hb_feed_begin(HbDataset *ds, HbFeedSource source, List *tables,
+							 CommandId cid, Snapshot snapshot);
 
 /*
  * One block document.  Need not be zero terminated, and is not kept.

@@ -126,7 +126,8 @@ feed_open_tables(HbFeed *feed, List *tables)
 }
 
 HbFeed *
-hb_feed_begin(HbDataset *ds, HbFeedSource source, List *tables)
+hb_feed_begin(HbDataset *ds, HbFeedSource source, List *tables, CommandId cid,
+			  Snapshot snapshot)
 {
 	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext,
 											  "hotblocks feed",
@@ -136,6 +137,8 @@ hb_feed_begin(HbDataset *ds, HbFeedSource source, List *tables)
 
 	feed->ds = ds;
 	feed->source = source;
+	feed->cid = cid;
+	feed->statement_snapshot = snapshot;
 	feed->cxt = cxt;
 	feed->doc_cxt = AllocSetContextCreate(cxt, "hotblocks block document",
 										  ALLOCSET_DEFAULT_SIZES);
@@ -194,7 +197,8 @@ hb_feed_row(HbFeed *feed, HbFeedTable *ft, bool derives)
 	{
 		MemoryContext old_cxt = MemoryContextSwitchTo(feed->cxt);
 
-		ft->writer = hb_writer_begin_transition(ft->table);
+		ft->writer = hb_writer_begin_transition(ft->table, feed->cid,
+												feed->statement_snapshot);
 		for (int i = 0; i < ft->nsure; i++)
 			hb_writer_assume_derived(ft->writer, ft->sure_cols[i]);
 		if (!ft->broken)

@@ -149,6 +149,8 @@ struct HbFeed
 {
 	HbDataset  *ds;
 	HbFeedSource source;
+	CommandId	cid;			/* of the statement */
+	Snapshot	statement_snapshot;
 	MemoryContext cxt;
 	MemoryContext doc_cxt;
 	HbMem		mem;			/* palloc in cxt: the parser's nodes */

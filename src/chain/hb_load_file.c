@@ -15,6 +15,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "access/xact.h"
 #include "catalog/pg_authid.h"
 #include "chain/hb_load_file.h"
 #include "miscadmin.h"
@@ -22,6 +23,7 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 
 #define READ_SIZE	(256 * 1024)
 #define OUT_SIZE	(1024 * 1024)
@@ -338,7 +340,8 @@ hb_load_file(HbDataset *ds, const char *path, HbFeedResult *result)
 								   ALLOCSET_DEFAULT_SIZES);
 	old_cxt = MemoryContextSwitchTo(lf.cxt);
 	load_open(&lf);
-	lf.feed = hb_feed_begin(ds, HB_FEED_RAW, NIL);
+	lf.feed = hb_feed_begin(ds, HB_FEED_RAW, NIL, GetCurrentCommandId(true),
+							GetActiveSnapshot());
 
 	callback.callback = load_error_context;
 	callback.arg = &lf;

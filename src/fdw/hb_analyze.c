@@ -240,13 +240,15 @@ acquire_sample(Relation relation, int elevel, HeapTuple *rows, int targrows,
 	sample.batch_cxt = AllocSetContextCreate(cxt, "hotblocks analyze spelling",
 											 ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(cxt);
-	set = hb_chunk_set(table, GetActiveSnapshot(), PG_INT64_MIN, PG_INT64_MAX);
+	set = hb_chunk_set_rows(table, GetActiveSnapshot(), PG_INT64_MIN, PG_INT64_MAX,
+							HB_ROWS_ALL);
 	memset(&spec, 0, sizeof(spec));
 	spec.table = table;
 	spec.snapshot = GetActiveSnapshot();
 	spec.order = HB_ORDER_NONE;
 	spec.ncolumns = sample.natts;
 	spec.columns = sample.columns;
+	spec.rows = HB_ROWS_ALL;
 	scan = hb_scan_begin(&spec);
 	if (table->block_col < 0 || set->total_rows <= HB_ANALYZE_WHOLE_ROWS)
 		read_all(&sample, scan);

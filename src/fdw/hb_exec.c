@@ -142,7 +142,8 @@ start_scan(ForeignScanState *node)
 			.order = state->order,
 			.ncolumns = state->nattrs,
 			.columns = state->columns,
-			.pred = pred
+			.pred = pred,
+			.rows = HB_ROWS_ALL
 		};
 
 		old = MemoryContextSwitchTo(state->scan_cxt);

@@ -305,6 +305,7 @@ extern bool hb_enable_parallel_scan;	/* hotblocks.enable_parallel_scan */
 
 /* Hooks of this layer; called once by _PG_init. */
 extern void hb_fdw_init(void);
+extern void hb_modify_init(void);
 
 /* Callbacks, as in core's fdwapi.h. */
 extern void hotblocksGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel,

@@ -4,9 +4,15 @@
  *
  * Rows go to a writer of the store (or documents to a feed of the chain),
  * which keeps them until a chunk is full or the statement ends; they are
- * stored with the statement's own command id and subtransaction.  Core runs
- * AFTER triggers before it ends a modification, so for a table that has them
- * each row is stored at once, as a chunk of its own, for the triggers to see.
+ * stored with the statement's own command id and subtransaction.  AFTER
+ * triggers, which core runs before it ends a modification, and functions that
+ * the statement calls find them in memory (store/hb_pending.c).  Core's
+ * parallel workers could not, so a query that begins while there are such rows
+ * runs without them.
+ *
+ * There is nothing that could conflict with a row, so ON CONFLICT DO NOTHING
+ * inserts all of them, as it does into a heap without a unique index; a
+ * conflict target is refused by core, which finds no index for it.
  *
  * Core checks no constraints of foreign tables: NOT NULL and CHECK, and the
  * partition's bound where the planner will trust it, are checked here.
@@ -31,6 +37,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "compat.h"
 #include "chain/hb_chain.h"
 #include "fdw/hb_fdw.h"
 
@@ -39,22 +46,13 @@ typedef struct HbModifyState
 	HbForeign  *foreign;
 	MemoryContext cxt;			/* owns the writer or the feed */
 	MemoryContext row_cxt;		/* reset for each row */
-	HbWriter   *writer;			/* NULL until the first row, or the next one
-								 * where each row is stored at once */
+	HbWriter   *writer;			/* NULL until the first row */
 	HbFeed	   *feed;
-	bool		at_once;
+	CommandId	cid;			/* the statement's, and its snapshot */
+	Snapshot	snapshot;
 	Datum	   *values;			/* by column of the stored table */
 	bool	   *isnull;
 } HbModifyState;
-
-static void
-refuse_on_conflict(const char *relname)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot use ON CONFLICT on foreign table \"%s\"", relname),
-			 errdetail("Tables of a dataset have no unique constraints.")));
-}
 
 /*
  * Nothing has to be planned for INSERT; this is where the statements that do
@@ -74,8 +72,6 @@ hotblocksPlanForeignModify(PlannerInfo *root, ModifyTable *plan,
 				 errmsg("cannot delete from foreign table \"%s\"", relname),
 				 errdetail("Stored rows of a dataset do not change."),
 				 errhint("Use TRUNCATE to remove all rows of a table, or hotblocks.drop_dataset() to remove the dataset.")));
-	if (plan->onConflictAction != ONCONFLICT_NONE)
-		refuse_on_conflict(relname);
 	return NIL;
 }
 
@@ -103,23 +99,10 @@ hotblocksGetForeignRowMarkType(RangeTblEntry *rte, LockClauseStrength strength)
 	return ROW_MARK_COPY;
 }
 
-/* Are there triggers that fire after the statement's rows are in? */
-static bool
-has_after_triggers(ResultRelInfo *rinfo)
-{
-	TriggerDesc *trigger = rinfo->ri_TrigDesc;
-
-	if (trigger != NULL && (trigger->trig_insert_after_row ||
-							trigger->trig_insert_after_statement ||
-							trigger->trig_insert_new_table))
-		return true;
-	return rinfo->ri_RootResultRelInfo != NULL &&
-		has_after_triggers(rinfo->ri_RootResultRelInfo);
-}
-
 static void
-begin_modify(EState *estate, ResultRelInfo *rinfo, bool explain_only)
+begin_modify(ModifyTableState *mtstate, ResultRelInfo *rinfo, bool explain_only)
 {
+	EState	   *estate = mtstate->ps.state;
 	HbForeign  *foreign = hb_foreign_open(rinfo->ri_RelationDesc, ACL_INSERT);
 	HbModifyState *state;
 
@@ -133,7 +116,22 @@ begin_modify(EState *estate, ResultRelInfo *rinfo, bool explain_only)
 	state->row_cxt = AllocSetContextCreate(estate->es_query_cxt,
 										   "hotblocks insert row",
 										   ALLOCSET_DEFAULT_SIZES);
-	state->at_once = has_after_triggers(rinfo);
+
+	/*
+	 * A partition's first row may come when functions have run that raised the
+	 * command id, but all rows of a statement have one.  COPY has no plan, and
+	 * its active snapshot was taken for it.
+	 */
+	if (mtstate->ps.plan != NULL)
+	{
+		state->cid = estate->es_output_cid;
+		state->snapshot = estate->es_snapshot;
+	}
+	else
+	{
+		state->snapshot = GetActiveSnapshot();
+		state->cid = state->snapshot->curcid;
+	}
 	rinfo->ri_FdwState = state;
 }
 
@@ -141,19 +139,14 @@ void
 hotblocksBeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rinfo,
 							List *fdw_private, int subplan_index, int eflags)
 {
-	begin_modify(mtstate->ps.state, rinfo,
-				 (eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0);
+	begin_modify(mtstate, rinfo, (eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0);
 }
 
 /* COPY, and rows routed to a foreign table that is a partition. */
 void
 hotblocksBeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rinfo)
 {
-	ModifyTable *plan = (ModifyTable *) mtstate->ps.plan;
-
-	if (plan != NULL && plan->onConflictAction != ONCONFLICT_NONE)
-		refuse_on_conflict(RelationGetRelationName(rinfo->ri_RelationDesc));
-	begin_modify(mtstate->ps.state, rinfo, false);
+	begin_modify(mtstate, rinfo, false);
 }
 
 /* The first row makes the writer, and a table of kind free. */
@@ -178,9 +171,10 @@ begin_writer(HbModifyState *state, Relation rel)
 
 	old = MemoryContextSwitchTo(state->cxt);
 	if (foreign->feed)
-		state->feed = hb_feed_begin(foreign->dataset, HB_FEED_SERVER, NIL);
+		state->feed = hb_feed_begin(foreign->dataset, HB_FEED_SERVER, NIL,
+									state->cid, state->snapshot);
 	else
-		state->writer = hb_writer_begin(foreign->table);
+		state->writer = hb_writer_begin(foreign->table, state->cid, state->snapshot);
 	MemoryContextSwitchTo(old);
 }
 
@@ -309,8 +303,6 @@ hotblocksExecForeignInsert(EState *estate, ResultRelInfo *rinfo,
 		insert_row(state, slot);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(state->row_cxt);
-	if (state->at_once)
-		flush(state);
 	return slot;
 }
 
@@ -360,4 +352,29 @@ hotblocksExecForeignTruncate(List *rels, DropBehavior behavior,
 	}
 	if (tables != NIL)
 		hb_dataset_truncate(ds, tables);
+}
+
+/*
+ * Queries of functions and triggers, while a statement holds rows.
+ */
+
+static ExecutorRun_hook_type hb_next_executor_run = NULL;
+
+/* Telling the executor that it may have to stop and go on rules out workers. */
+static void
+hb_executor_run(HB_EXECUTOR_RUN_ARGS)
+{
+	if (queryDesc->plannedstmt->parallelModeNeeded && hb_pending_any())
+		HB_EXECUTOR_RUN_SERIAL;
+	if (hb_next_executor_run != NULL)
+		hb_next_executor_run(HB_EXECUTOR_RUN_PASS);
+	else
+		standard_ExecutorRun(HB_EXECUTOR_RUN_PASS);
+}
+
+void
+hb_modify_init(void)
+{
+	hb_next_executor_run = ExecutorRun_hook;
+	ExecutorRun_hook = hb_executor_run;
 }

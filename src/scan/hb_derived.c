@@ -166,6 +166,7 @@ find_runs(HbScan *scan, HbLeaf *leaf, HbTable *source, int col)
 	spec.order = HB_ORDER_ASC;
 	spec.ncolumns = 1;
 	spec.columns = &source->block_col;
+	spec.rows = HB_ROWS_SOURCE;
 	inner = hb_scan_begin(&spec);
 	hb_scan_ask_leaf(inner, asked);
 

@@ -32,6 +32,8 @@ hb_scan_estimate(HbTable *table, Snapshot snapshot, int64 lo, int64 hi,
 	HbChunkSet *set = hb_chunk_set(table, snapshot, PG_INT64_MIN, PG_INT64_MAX);
 	int64		last = 0;
 	bool		any = false;
+	uint64		pending;
+	uint64		bytes;
 
 	memset(estimate, 0, sizeof(*estimate));
 	estimate->chunks_total = set->nchunks;
@@ -58,6 +60,20 @@ hb_scan_estimate(HbTable *table, Snapshot snapshot, int64 lo, int64 hi,
 			estimate->overlaps = true;
 		last = any ? Max(last, row->last_block) : row->last_block;
 		any = true;
+	}
+
+	/* Rows of a running statement may be in any block, and in any order. */
+	pending = hb_pending_count(table, snapshot, HB_ROWS_ALL, &bytes);
+	if (pending > 0)
+	{
+		estimate->rows_total += pending;
+		estimate->bytes_total += bytes;
+		if (lo <= hi)
+		{
+			estimate->rows += pending;
+			estimate->bytes += bytes;
+			estimate->overlaps = estimate->overlaps || any;
+		}
 	}
 
 	if (estimate->rows > 0)

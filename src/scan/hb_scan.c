@@ -34,10 +34,10 @@ bool		hb_enable_hash_index = true;
 #define HB_CANDIDATE_VALUES	16
 
 static void
-init_set(HbScan *scan)
+init_set(HbScan *scan, HbRows rows)
 {
-	HbChunkSet *set = hb_chunk_set(scan->table, scan->snapshot, PG_INT64_MIN,
-								   PG_INT64_MAX);
+	HbChunkSet *set = hb_chunk_set_rows(scan->table, scan->snapshot, PG_INT64_MIN,
+										PG_INT64_MAX, rows);
 
 	scan->set = set;
 	scan->floor = HB_FLOOR(set);
@@ -78,7 +78,7 @@ hb_scan_begin(const HbScanSpec *spec)
 	scan->pred = spec->pred;
 	hb_value_type_init(&scan->numeric_type, NUMERICOID, -1, false, cxt);
 	hb_batch_init(scan);
-	init_set(scan);
+	init_set(scan, spec->rows);
 	MemoryContextSwitchTo(old);
 	return scan;
 }

@@ -95,6 +95,7 @@ typedef struct HbScanSpec
 	int			ncolumns;
 	const int  *columns;
 	HbPred	   *pred;
+	HbRows		rows;			/* 0: stored ones */
 } HbScanSpec;
 
 /*

@@ -14,6 +14,8 @@
  * written to the dataset does not use entries: its readers are private, and
  * die when they are closed, so nothing that may be rolled back is ever kept.
  *
+ * Chunks in memory (hb_pending.c) have no entries; each keeps a reader.
+ *
  * A reader that was in use when an error struck is thrown away: it may have
  * been left in the middle of something.
  */
@@ -244,6 +246,7 @@ hb_handle_make(HbChunkEntry *entry, const HbReaderAsk *ask)
 	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "hotblocks chunk",
 											  ALLOCSET_SMALL_SIZES);
 	HbReaderHandle *handle = MemoryContextAllocZero(cxt, sizeof(HbReaderHandle));
+	HbPendingImage *image = ask->row->image;
 	HbError		error;
 	uint8_t    *dir;
 	uint32		dir_len = 0;
@@ -265,7 +268,14 @@ hb_handle_make(HbChunkEntry *entry, const HbReaderAsk *ask)
 	handle->toast_file = ask->toast_file;
 	hb_handle_aim(handle, ask);
 
-	dir = hb_handle_read_row(handle, ask, &dir_len);
+	if (image != NULL)
+	{
+		dir = image->dir;
+		dir_len = image->dir_len;
+		handle->body = image->body;
+	}
+	else
+		dir = hb_handle_read_row(handle, ask, &dir_len);
 	if (dir == NULL)
 		dir = hb_piece_read_directory(&handle->pieces, &dir_len);
 	handle->reader = hb_reader_open(&handle->mem, dir, dir_len,
@@ -278,7 +288,8 @@ hb_handle_make(HbChunkEntry *entry, const HbReaderAsk *ask)
 						ask->row->chunk_id, NameStr(ask->table->name),
 						NameStr(ask->table->dataset->name)),
 				 errdetail("%s.", error.detail)));
-	pfree(dir);
+	if (image == NULL)
+		pfree(dir);
 	if (hb_reader_rows(handle->reader) != ask->row->nrows)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
@@ -301,6 +312,7 @@ hb_handle_make(HbChunkEntry *entry, const HbReaderAsk *ask)
 		handle->size = MemoryContextMemAllocated(cxt, false);
 		hb_cached_bytes += handle->size;
 	}
+	handle->image = image;
 	handle->pinned = true;
 	handle->fresh = true;
 	return handle;
@@ -317,13 +329,21 @@ hb_cache_evict(void)
 
 /*
  * A reader of the chunk for one user.  entry NULL: a private one, whose memory
- * belongs to the current context.
+ * belongs to the current context.  An image keeps one reader for the next
+ * user.
  */
 HbReaderHandle *
 hb_cache_get(HbChunkEntry *entry, const HbReaderAsk *ask)
 {
+	HbPendingImage *image = ask->row->image;
 	HbReaderHandle *handle;
 
+	if (image != NULL && image->idle != NULL)
+	{
+		handle = image->idle;
+		image->idle = NULL;
+		return handle;
+	}
 	if (entry == NULL)
 		return hb_handle_make(NULL, ask);
 	for (handle = entry->handles; handle != NULL; handle = handle->next)
@@ -344,6 +364,12 @@ hb_cache_put(HbReaderHandle *handle, bool keep)
 {
 	Size		size;
 
+	if (handle->image != NULL && keep && handle->image->idle == NULL)
+	{
+		MemoryContextSetParent(handle->cxt, handle->image->cxt);
+		handle->image->idle = handle;
+		return;
+	}
 	if (handle->entry == NULL || !keep || handle->doomed)
 	{
 		hb_handle_free(handle);

@@ -78,6 +78,9 @@ typedef struct HbChunkSetImpl
 	dlist_node	node;
 	HbChunkList *list;
 	bool		part;			/* set.chunks is in the list, not a copy */
+	int			room;			/* of a copy */
+	int64		lo;				/* what a copy is of */
+	int64		hi;
 	dlist_head	open;			/* HbOpenChunkImpl */
 	bool		files_known;
 	Oid			piece_file;
@@ -138,8 +141,12 @@ hb_set_release(HbChunkSetImpl *impl, bool keep)
 	}
 	if (!impl->part)
 		for (int i = 0; i < impl->set.nchunks; i++)
+		{
 			if (impl->set.chunks[i].entry != NULL)
 				hb_cache_entry_release(impl->set.chunks[i].entry);
+			if (impl->set.chunks[i].image != NULL)
+				hb_pending_image_unref(impl->set.chunks[i].image);
+		}
 	hb_list_unref(impl->list);
 	MemoryContextDelete(impl->cxt);
 }
@@ -398,40 +405,84 @@ hb_list_above(const HbChunkList *list, int64 block)
 	return lo;
 }
 
-/* Copies the rows that touch lo..hi, where they do not ascend. */
+/* A row of the set's own. */
 static void
-hb_set_filter(HbChunkSetImpl *impl, int64 lo, int64 hi)
+hb_set_add(HbChunkSetImpl *impl, const HbChunkRow *row)
+{
+	HbChunkSet *set = &impl->set;
+
+	if (set->nchunks == impl->room)
+	{
+		impl->room = Max(impl->room * 2, 16);
+		set->chunks = set->chunks == NULL ?
+			MemoryContextAllocHuge(impl->cxt, impl->room * sizeof(HbChunkRow)) :
+			repalloc_huge(set->chunks, impl->room * sizeof(HbChunkRow));
+	}
+	set->chunks[set->nchunks] = *row;
+	set->chunks[set->nchunks++].entry = NULL;
+	set->total_rows += row->nrows;
+	set->total_bytes += row->bytes;
+}
+
+/* An image, with the caller's reference. */
+static void
+hb_set_add_image(void *arg, HbPendingImage *image)
+{
+	HbChunkSetImpl *impl = arg;
+
+	if (image->row.has_blocks &&
+		(image->row.first_block > impl->hi || image->row.last_block < impl->lo))
+		hb_pending_image_unref(image);
+	else
+		hb_set_add(impl, &image->row);
+}
+
+/*
+ * Copies the rows that touch lo..hi: where they do not ascend, or where there
+ * are also chunks in memory.
+ */
+static void
+hb_set_copy(HbChunkSetImpl *impl, HbRows which)
 {
 	HbChunkList *list = impl->list;
 	HbChunkSet *set = &impl->set;
-	int			end = hb_list_above(list, hi);
+	int			nstored;
 	int64		last = 0;
 
-	set->chunks = MemoryContextAllocHuge(impl->cxt, Max(end, 1) * sizeof(HbChunkRow));
-	for (int i = 0; i < end; i++)
-	{
-		HbChunkRow *row = &list->rows[i];
+	for (int i = 0; i < list->n; i++)
+		if (!list->rows[i].has_blocks ||
+			(list->rows[i].first_block <= impl->hi && list->rows[i].last_block >= impl->lo))
+			hb_set_add(impl, &list->rows[i]);
+	nstored = set->nchunks;
+	hb_pending_collect(set->table, set->snapshot, which, hb_set_add_image, impl);
+	if (set->nchunks > nstored)
+		qsort(set->chunks, set->nchunks, sizeof(HbChunkRow), hb_chunk_row_cmp);
 
-		if (row->last_block < lo)
-			continue;
-		if (set->nchunks > 0 && row->first_block <= last)
+	for (int i = 0; i < set->nchunks; i++)
+	{
+		HbChunkRow *row = &set->chunks[i];
+
+		if (i > 0 && row->first_block <= last)
 			set->overlaps = true;
-		last = set->nchunks > 0 ? Max(last, row->last_block) : row->last_block;
-		set->chunks[set->nchunks] = *row;
-		set->chunks[set->nchunks++].entry = NULL;
-		set->total_rows += row->nrows;
-		set->total_bytes += row->bytes;
+		last = i > 0 ? Max(last, row->last_block) : row->last_block;
 	}
 }
 
 HbChunkSet *
 hb_chunk_set(HbTable *table, Snapshot snapshot, int64 lo, int64 hi)
 {
+	return hb_chunk_set_rows(table, snapshot, lo, hi, HB_ROWS_STORED);
+}
+
+HbChunkSet *
+hb_chunk_set_rows(HbTable *table, Snapshot snapshot, int64 lo, int64 hi, HbRows which)
+{
 	HbChunkList *list;
 	MemoryContext cxt;
 	HbChunkSetImpl *impl;
 	HbChunkSet *set;
 	int64		floor_block;
+	uint64		pending_bytes;
 	int			first;
 	int			end;
 
@@ -452,9 +503,12 @@ hb_chunk_set(HbTable *table, Snapshot snapshot, int64 lo, int64 hi)
 	set->snapshot = snapshot;
 	set->floor_block = floor_block;
 
-	if (table->block_col >= 0 && !list->ascending)
+	if ((table->block_col >= 0 && !list->ascending) ||
+		hb_pending_count(table, snapshot, which, &pending_bytes) > 0)
 	{
-		hb_set_filter(impl, lo, hi);
+		impl->lo = lo;
+		impl->hi = hi;
+		hb_set_copy(impl, which);
 		return set;
 	}
 	first = 0;
@@ -590,7 +644,7 @@ hb_chunk_open(HbChunkSet *set, int index)
 	ask.piece_file = impl->piece_file;
 	ask.toast_file = impl->toast_file;
 	/* the reference is the list's, or the set's where it has its own rows */
-	if (impl->list->cached && row->entry == NULL)
+	if (impl->list->cached && row->image == NULL && row->entry == NULL)
 		row->entry = hb_cache_entry(set->table->dataset, row->chunk_id);
 	open->handle = hb_cache_get(row->entry, &ask);
 	open->chunk.set = set;

@@ -63,7 +63,8 @@ hb_lookup_begin(HbTable *source, int col, bool by_item, Snapshot snapshot)
 											   ALLOCSET_DEFAULT_SIZES);
 	for (int i = 0; i < HB_LOOKUP_OPEN; i++)
 		lookup->open[i].index = -1;
-	lookup->set = hb_chunk_set(source, snapshot, PG_INT64_MIN, PG_INT64_MAX);
+	lookup->set = hb_chunk_set_rows(source, snapshot, PG_INT64_MIN, PG_INT64_MAX,
+									HB_ROWS_SOURCE);
 	return lookup;
 }
 

@@ -115,7 +115,8 @@ hb_lookup_hash(HbTable *table, Snapshot snapshot, int col, HbSlice value,
 			   void (*found) (void *arg, int64 block, int64 index, bool has_index),
 			   void *arg)
 {
-	HbChunkSet *set = hb_chunk_set(table, snapshot, PG_INT64_MIN, PG_INT64_MAX);
+	HbChunkSet *set = hb_chunk_set_rows(table, snapshot, PG_INT64_MIN, PG_INT64_MAX,
+										HB_ROWS_SOURCE);
 	HbHashLookup l = {.table = table, .found = found, .arg = arg};
 	uint64	   *chunks = palloc0_array(uint64, set->nchunks / 64 + 1);
 	bool		known = hb_chunk_set_candidates(set, col, &value, 1, chunks);

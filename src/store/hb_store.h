@@ -269,6 +269,7 @@ typedef struct HbChunkRow
 	int16		level;			/* 0: as written; compaction's are above */
 	int16		format;
 	struct HbChunkEntry *entry; /* the store's */
+	struct HbPendingImage *image;	/* the store's: a chunk in memory only */
 } HbChunkRow;
 
 /*
@@ -290,6 +291,29 @@ typedef struct HbChunkSet
 } HbChunkSet;
 
 extern HbChunkSet *hb_chunk_set(HbTable *table, Snapshot snapshot, int64 lo, int64 hi);
+
+/*
+ * The same with rows that running statements of this backend have written and
+ * not stored yet, where the snapshot sees them: chunks that are in memory only
+ * (hb_pending.c).  SOURCE is for deriving values: a feed's chunks may derive
+ * from rows that it has yet to store; other statements' do not.
+ *
+ * hb_pending_count is how many such rows there are, and the memory that they
+ * take, about; hb_pending_any whether there are any at all.  Parallel workers
+ * do not see them, so that while there are any, no query may use workers.
+ */
+typedef enum HbRows
+{
+	HB_ROWS_STORED,
+	HB_ROWS_SOURCE,
+	HB_ROWS_ALL
+} HbRows;
+
+extern HbChunkSet *hb_chunk_set_rows(HbTable *table, Snapshot snapshot, int64 lo,
+									 int64 hi, HbRows which);
+extern uint64 hb_pending_count(HbTable *table, Snapshot snapshot, HbRows which,
+							   uint64 *bytes);
+extern bool hb_pending_any(void);
 extern void hb_chunk_set_release(HbChunkSet *set);
 
 /*
@@ -327,9 +351,9 @@ extern void hb_chunk_damaged(HbOpenChunk *chunk) HB_NORETURN;
  * (hotblocks.chunk_rows, hotblocks.build_memory) or finish; chunks are cut at
  * a block's end where one is near.  NOT NULL is checked here (23502).
  * Derived columns that are equal to what they derive from, in the chunks that
- * the current snapshot and this transaction's writes show, are left out.
- * Everything is ordinary heap inserts of the current (sub)transaction with
- * the current command id; an abort leaves nothing.  The layout number is
+ * the statement's snapshot shows, are left out.  Everything is ordinary heap
+ * inserts of the current (sub)transaction with the statement's command id; an
+ * abort leaves nothing.  The layout number is
  * raised once, at pre-commit.
  */
 typedef struct HbWriter HbWriter;
@@ -349,9 +373,15 @@ typedef struct HbWriterResult
  * raise the head, rows of item tables count as delivered).
  * hb_writer_begin_transition is for transitions, which hold the head's lock,
  * and update the head, coverage and transitions themselves.
+ *
+ * cid is the command id of the statement: its rows are seen by snapshots with
+ * a higher one from the moment that hb_writer_row returns, whether stored or
+ * not.  snapshot is the statement's, which must stay until finish; derived
+ * columns are compared under it.
  */
-extern HbWriter *hb_writer_begin(HbTable *table);
-extern HbWriter *hb_writer_begin_transition(HbTable *table);
+extern HbWriter *hb_writer_begin(HbTable *table, CommandId cid, Snapshot snapshot);
+extern HbWriter *hb_writer_begin_transition(HbTable *table, CommandId cid,
+											Snapshot snapshot);
 extern void hb_writer_row(HbWriter *w, const Datum *values, const bool *isnull);
 extern void hb_writer_finish(HbWriter *w, HbWriterResult *result);
 

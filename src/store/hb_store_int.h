@@ -264,6 +264,7 @@ typedef struct HbReaderHandle
 	HbPieceReader pieces;
 	uint8_t    *body;			/* of a chunk without pieces, else NULL */
 	uint64		body_len;
+	struct HbPendingImage *image;	/* what it reads, if that is not stored */
 	bool		pinned;
 	bool		fresh;			/* used for the first time */
 	bool		doomed;			/* free it as soon as nobody uses it */
@@ -290,6 +291,58 @@ extern void hb_cache_entry_release(HbChunkEntry *entry);
 extern HbReaderHandle *hb_cache_get(HbChunkEntry *entry, const HbReaderAsk *ask);
 extern void hb_cache_put(HbReaderHandle *handle, bool keep);
 extern void hb_cache_forget(Oid column_relid);
+
+/*
+ * hb_pending.c: rows that a running statement of this backend has written and
+ * not stored.  An image is a chunk in memory of some of them.
+ */
+typedef struct HbPendingImage
+{
+	MemoryContext cxt;
+	int			refs;			/* the writer, and sets that have it */
+	uint32		first;			/* of the builder's rows */
+	HbChunkRow	row;
+	uint8	   *dir;
+	Size		dir_len;
+	uint8	   *body;
+	HbReaderHandle *idle;		/* a reader that nobody uses, or NULL */
+} HbPendingImage;
+
+#define HB_PENDING_MAX_IMAGES	32
+
+/* A writer's place in the list of those that hold rows. */
+typedef struct HbPending
+{
+	HbTable    *table;
+	CommandId	cid;			/* of the statement */
+	bool		transition;		/* a feed's: stored chunks derive from these
+								 * rows before they are stored */
+	int64		batch;
+	HbBuilder  *builder;
+	const bool *assumed;		/* by column: as the writer's */
+
+	SubTransactionId subid;		/* the rest is hb_pending.c's */
+	bool		listed;
+	bool		unsettled;
+	dlist_node	node;
+	MemoryContextCallback callback;
+	int			nimages;
+	HbPendingImage *images[HB_PENDING_MAX_IMAGES];	/* by first */
+} HbPending;
+
+extern void hb_pending_begin(HbPending *p, MemoryContext cxt);
+extern void hb_pending_changed(HbPending *p);
+extern void hb_pending_check(const HbPending *p);
+extern void hb_pending_end(HbPending *p);
+extern void hb_pending_collect(HbTable *table, Snapshot snapshot, HbRows which,
+							   void (*add) (void *arg, HbPendingImage *image),
+							   void *arg);
+extern void hb_pending_image_unref(HbPendingImage *image);
+extern void hb_pending_forbid_truncate(HbTable *table);
+
+/* hb_writer.c */
+extern HbBuilder *hb_table_builder(const HbTable *table, HbMem *mem, bool packed);
+extern void hb_table_limit_error(const HbTable *table, const HbError *error) HB_NORETURN;
 
 /* hb_head.c: what names the set of chunks under a snapshot */
 extern bool hb_head_layout(HbDataset *ds, Snapshot snapshot, int64 *layout,

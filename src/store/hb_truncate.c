@@ -218,6 +218,8 @@ hb_dataset_truncate(HbDataset *ds, List *tables)
 	Snapshot	snapshot;
 	ListCell   *lc;
 
+	foreach(lc, tables)
+		hb_pending_forbid_truncate(lfirst(lc));
 	hb_head_lock(ds, HB_HEAD_UPDATE, &head);
 	old = head;
 	hb_xact_dirty(ds);

@@ -12,7 +12,8 @@
  * The body streams from the builder into one buffer of a piece's size, and
  * each full piece is inserted at once; a body that fits the chunk's row never
  * becomes a piece.  Rows of the dataset's tables are inserted with the command
- * id that was current when the writer began, as an INSERT would do.
+ * id of the statement, as an INSERT's would be; until they are, hb_pending.c
+ * shows them to those who may see them.
  *
  * Memory: the builder in a context of the writer, and the piece buffer; both
  * go with the memory context that was current at begin.
@@ -40,10 +41,10 @@ struct HbWriter
 	HbBuilder  *builder;
 	size_t		base_bytes;		/* the builder's after the last chunk */
 	bool	   *assumed;		/* by column: derived without comparing */
+	HbPending	pending;		/* where readers find the rows */
 	CommandId	cid;
 	int64		batch;
-	Snapshot	snapshot;		/* for comparing; registered by nobody: the
-								 * statement's active snapshot */
+	Snapshot	snapshot;		/* the statement's, for comparing */
 	HbWriterResult result;
 	HbBlockRef	lowest;			/* block table of a load */
 	HbBlockRef	highest;
@@ -60,10 +61,11 @@ struct HbWriter
 	uint32		piece_len;		/* of the payload, so far */
 };
 
-static void
-hb_writer_create_builder(HbWriter *w)
+/* A builder of the table's rows; not packed: for speed, not for size. */
+HbBuilder *
+hb_table_builder(const HbTable *table, HbMem *mem, bool packed)
 {
-	HbTable    *table = w->table;
+	HbBuilder  *builder;
 	HbColumnSpec *specs = palloc0_array(HbColumnSpec, table->ncolumns);
 	HbBuilderOptions options = {0};
 
@@ -84,14 +86,26 @@ hb_writer_create_builder(HbWriter *w)
 	options.nsort = table->nsort;
 	for (int i = 0; i < table->nsort; i++)
 		options.sort_cols[i] = table->sort_cols[i];
-	options.compression = hb_compression;
+	options.compression = packed ? hb_compression : 0;
 	options.zstd_level = hb_compression_level;
-	w->builder = hb_builder_create(&w->mem, specs, table->ncolumns, &options);
+	builder = hb_builder_create(mem, specs, table->ncolumns, &options);
 	pfree(specs);
+	return builder;
+}
+
+/* The rows do not fit a chunk. */
+void
+hb_table_limit_error(const HbTable *table, const HbError *error)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("could not store rows of table \"%s\" of dataset \"%s\"",
+					NameStr(table->name), NameStr(table->dataset->name)),
+			 errdetail("%s", error->detail)));
 }
 
 static HbWriter *
-hb_writer_create(HbTable *table, bool transition)
+hb_writer_create(HbTable *table, bool transition, CommandId cid, Snapshot snapshot)
 {
 	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "hotblocks writer",
 											  ALLOCSET_DEFAULT_SIZES);
@@ -104,29 +118,38 @@ hb_writer_create(HbTable *table, bool transition)
 	w->row_cxt = AllocSetContextCreate(cxt, "hotblocks writer row",
 									   ALLOCSET_DEFAULT_SIZES);
 	hb_mem_init(&w->mem, cxt);
-	w->cid = GetCurrentCommandId(true);
+	w->cid = cid;
+	w->snapshot = snapshot;
 	w->batch = hb_xact_batch(table->dataset);
 	w->assumed = palloc0_array(bool, table->ncolumns);
 	w->values = palloc0_array(HbPhysValue, table->ncolumns);
 	w->hash_col = hb_table_column(table, "hash");
 	w->parent_col = hb_table_column(table, "parent_hash");
-	hb_writer_create_builder(w);
+	w->builder = hb_table_builder(table, &w->mem, true);
+	w->base_bytes = hb_builder_bytes(w->builder);
+	w->pending.table = table;
+	w->pending.cid = cid;
+	w->pending.transition = transition;
+	w->pending.batch = w->batch;
+	w->pending.builder = w->builder;
+	w->pending.assumed = w->assumed;
+	hb_pending_begin(&w->pending, cxt);
 	MemoryContextSwitchTo(old);
 	return w;
 }
 
 HbWriter *
-hb_writer_begin(HbTable *table)
+hb_writer_begin(HbTable *table, CommandId cid, Snapshot snapshot)
 {
 	/* so that TRUNCATE or a fork waits for us, and we for it */
 	hb_head_lock(table->dataset, HB_HEAD_KEY_SHARE, NULL);
-	return hb_writer_create(table, false);
+	return hb_writer_create(table, false, cid, snapshot);
 }
 
 HbWriter *
-hb_writer_begin_transition(HbTable *table)
+hb_writer_begin_transition(HbTable *table, CommandId cid, Snapshot snapshot)
 {
-	return hb_writer_create(table, true);
+	return hb_writer_create(table, true, cid, snapshot);
 }
 
 void
@@ -255,7 +278,7 @@ hb_writer_derive(HbWriter *w, uint32 nrows)
 		if (!w->assumed[col])
 		{
 			if (comparer == NULL)
-				comparer = hb_comparer_begin(table, GetActiveSnapshot(), w->batch);
+				comparer = hb_comparer_begin(table, w->snapshot, w->batch);
 			if (!hb_comparer_equal(comparer, w->builder, col, nrows))
 				continue;
 		}
@@ -283,11 +306,7 @@ hb_writer_chunk(HbWriter *w, uint32 nrows)
 	if (w->piece == NULL)
 		w->piece = MemoryContextAlloc(w->cxt, VARHDRSZ + HB_PIECE_MAX);
 	if (!hb_builder_finish(w->builder, nrows, w->chunk_id, &sink, &info, &error))
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("could not store rows of table \"%s\" of dataset \"%s\"",
-						NameStr(w->table->name), NameStr(w->table->dataset->name)),
-				 errdetail("%s", error.detail)));
+		hb_table_limit_error(w->table, &error);
 	hb_writer_insert_chunk(w, &info);
 	hb_builder_drop(w->builder, nrows);
 	w->base_bytes = hb_builder_bytes(w->builder);
@@ -354,6 +373,8 @@ hb_writer_flush(HbWriter *w, bool all)
 
 	if (nrows == 0)
 		return;
+	hb_pending_check(&w->pending);
+	hb_pending_changed(&w->pending);
 	hb_builder_sort(w->builder);
 	hb_writer_chunk(w, w->table->block_col >= 0 ?
 					hb_writer_cut(w, nrows, all) : nrows);
@@ -425,6 +446,7 @@ hb_writer_add(HbWriter *w, const HbPhysValue *values)
 							NameStr(table->columns[i].name), NameStr(table->name)),
 					 i == table->block_col ?
 					 errdetail("It is the column with the block number.") : 0));
+	hb_pending_check(&w->pending);
 	if (table->block_col >= 0)
 		hb_writer_note_block(w);
 
@@ -474,6 +496,7 @@ hb_writer_finish(HbWriter *w, HbWriterResult *result)
 {
 	while (hb_builder_rows(w->builder) > 0)
 		hb_writer_flush(w, true);
+	hb_pending_end(&w->pending);
 	if (!w->transition && w->result.rows > 0)
 		hb_xact_load(w->table, &w->result, &w->lowest, &w->highest);
 	if (result != NULL)
