@@ -91,6 +91,18 @@ END $$;
 EXPLAIN (COSTS OFF) SELECT * FROM barrier WHERE n = 4 AND peek(i);
 EXPLAIN (COSTS OFF) SELECT * FROM barrier WHERE n = 4 AND (n, i) > (4, 2);
 
+-- a chunk whose blocks are further apart than a bigint holds
+CREATE FOREIGN TABLE sc.far (n bigint, x int) SERVER sc OPTIONS (block_column 'n', sort_key 'n');
+INSERT INTO sc.far VALUES (-9223372036854775808, 1), (-1, 2), (0, 3), (9223372036854775807, 4), (9223372036854775807, 5);
+INSERT INTO sc.far VALUES (5, 6);
+SELECT count(*), min(n), max(n) FROM sc.far;
+SELECT x FROM sc.far WHERE n > -5 ORDER BY n DESC, x;
+SELECT x FROM sc.far WHERE n <= -1 ORDER BY x;
+SELECT x FROM sc.far WHERE n = 9223372036854775807 ORDER BY x;
+INSERT INTO sc.far SELECT CASE WHEN g < 20 THEN -9223372036854775808 WHEN g > 39980 THEN 9223372036854775807 ELSE g END, g FROM generate_series(1, 40000) g;
+ANALYZE sc.far;
+SELECT reltuples FROM pg_class WHERE oid = 'sc.far'::regclass;
+
 DROP VIEW barrier;
 DROP TABLE heap;
 DROP FUNCTION probe, peek;

@@ -168,6 +168,17 @@ block_range_pred(const HbTable *table, int64 lo, int64 hi)
 	return pred;
 }
 
+/* The block that many after the chunk's first, at most its last. */
+static int64
+block_after(const HbChunkRow *chunk, double distance)
+{
+	uint64		range = (uint64) chunk->last_block - (uint64) chunk->first_block;
+
+	if (distance >= (double) range)
+		return chunk->last_block;
+	return (int64) ((uint64) chunk->first_block + (uint64) distance);
+}
+
 /*
  * The runs of one chunk.  A stratum is at least as long as the run in it, so
  * that the runs together are what HB_ANALYZE_RUNS promises.
@@ -194,10 +205,11 @@ read_runs(Sample *sample, HbScan *scan, const HbChunkRow *chunk,
 	for (int i = 0; i < strata; i++)
 	{
 		double		room = Max(floor(stratum) - length, 0.0);
-		int64		lo = chunk->first_block + (int64) floor(stratum * i) +
-			(int64) floor((room + 1) *
-						  sampler_random_fract(&sample->reservoir.randstate));
-		int64		hi = Min(lo + (int64) length - 1, chunk->last_block);
+		double		from = floor(stratum * i) +
+			floor((room + 1) *
+				  sampler_random_fract(&sample->reservoir.randstate));
+		int64		lo = block_after(chunk, from);
+		int64		hi = block_after(chunk, from + length - 1);
 
 		hb_scan_rescan(scan, block_range_pred(sample->foreign->table, lo, hi));
 		read_all(sample, scan);
@@ -263,9 +275,11 @@ acquire_sample(Relation relation, int elevel, HeapTuple *rows, int targrows,
 			chunk.first_block = Max(chunk.first_block, next);
 			if (chunk.first_block > chunk.last_block)
 				continue;
-			next = chunk.last_block + 1;
 			read_runs(&sample, scan, &chunk,
 					  (double) set->total_rows / HB_ANALYZE_RUNS);
+			if (chunk.last_block == PG_INT64_MAX)
+				break;
+			next = chunk.last_block + 1;
 		}
 	}
 	*totalrows = set->total_rows;
