@@ -152,15 +152,24 @@ num_get(const uint8_t *p, uint32_t len, int64_t *value)
 	return true;
 }
 
+/* The table of a column that is to get a value. */
+static inline HbTab *
+open_tab(HbBuilder *b, HbBCol *c)
+{
+	if (c->tab == NULL)
+		c->tab = tab_for(b, c);
+	if (c->tab->slots == NULL)
+		hb_tab_open(c->tab);
+	return c->tab;
+}
+
 /* Puts a value's code; the caller knows that nothing waits. */
 static inline void
 put_code(HbBuilder *b, HbBCol *c, uint32_t row, uint32_t hash, HbSlice v)
 {
 	bool		fresh;
 
-	if (c->tab == NULL)
-		c->tab = tab_for(b, c);
-	hb_seq_put(&c->vals, row, hb_tab_put(c->tab, hash, v, &fresh));
+	hb_seq_put(&c->vals, row, hb_tab_put(open_tab(b, c), hash, v, &fresh));
 	c->adds++;
 	if (fresh)
 	{
@@ -218,7 +227,7 @@ leave_strip(HbBuilder *b, HbBCol *c)
 		return;
 	old_tab = c->tab;
 	old = c->vals;
-	c->tab = tab_for(b, c);
+	c->tab = NULL;
 	hb_seq_init(&c->vals, b->mem);
 	for (i = 0; i < hb_seq_rows(&old); i++)
 	{
@@ -230,7 +239,7 @@ leave_strip(HbBuilder *b, HbBCol *c)
 			continue;
 		v.data = old_tab->entries[code]->data + old_tab->width - c->spec.width;
 		v.len = c->spec.width;
-		hb_seq_put(&c->vals, i, hb_tab_add(c->tab, v, &fresh));
+		hb_seq_put(&c->vals, i, hb_tab_add(open_tab(b, c), v, &fresh));
 	}
 	hb_seq_free(&old);
 }
@@ -411,8 +420,7 @@ hb_builder_add_bytes(HbBuilder *b, int col, const void *data, uint32_t len)
 	{
 		HbPending  *p = &b->pending[b->npending++];
 
-		if (c->tab == NULL)
-			c->tab = tab_for(b, c);
+		(void) open_tab(b, c);
 		hb_seq_put(&c->vals, b->nrows, 0);
 		p->col = c;
 		p->row = b->nrows;

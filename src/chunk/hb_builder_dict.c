@@ -391,7 +391,37 @@ put_filter(HbWriter *w, uint16_t owner, const HbWDict *wd)
 	hb_free(w->mem, blocks);
 }
 
-/* Sorts and writes a dictionary; leaves its map for the columns. */
+/* Encodes slice i of the sorted entries e, and its checksum, into slice. */
+static void
+encode_slice(HbWriter *w, const HbWDict *wd, uint16_t owner, const SortEntry *e, uint32_t i,
+			 HbBuf *slice)
+{
+	const HbDictDesc *d = &wd->desc;
+	HbSlice		values[1 << HB_DICT_MAX_SHIFT];
+	uint32_t	first = i << d->shift;
+	uint32_t	count = d->n - first < (1U << d->shift) ? d->n - first : 1U << d->shift;
+	uint8_t		crc[4];
+	uint32_t	k;
+
+	for (k = 0; k < count; k++)
+	{
+		/* sorted, entries lie anywhere: ask for them before they are used */
+		if (first + k + AHEAD < d->n)
+			__builtin_prefetch(e[first + k + AHEAD].e);
+		values[k] = hb_tab_value(wd->tab, e[first + k].e);
+	}
+	slice->len = 0;
+	hb_dict_slice_put(slice, values, count, wd->tab->stripped);
+	hb_put32(crc, hb_crc32c(hb_crc_seed(w->out.chunk_id, owner, HB_SEED_SLICE, i),
+							slice->data, slice->len));
+	hb_buf_put(slice, crc, 4);
+}
+
+/*
+ * Sorts and writes a dictionary; leaves its map for the columns.  Fences come
+ * before the slices that they tell of: slices are encoded twice, since all of
+ * them in memory would be the dictionary once more.
+ */
 static void
 put_dict(HbWriter *w, int index)
 {
@@ -402,7 +432,7 @@ put_dict(HbWriter *w, int index)
 	uint32_t	n = count_bits(wd->used, words);
 	SortEntry  *e = hb_alloc(w->mem, sizeof(SortEntry) * n);
 	SortEntry  *tmp = hb_alloc(w->mem, sizeof(SortEntry) * n);
-	HbBuf		slices;
+	HbBuf		slice;
 	uint64_t   *keys;
 	uint32_t   *ends;
 	uint64_t	total = 0;
@@ -451,37 +481,26 @@ put_dict(HbWriter *w, int index)
 
 	wd->map = hb_alloc(w->mem, sizeof(uint32_t) * (tab->n + 1));
 	wd->map[0] = 0;
-	hb_buf_init(&slices, w->mem);
+	for (i = 0; i < n; i++)
+		wd->map[e[i].e->code] = i + 1;
+	hb_buf_init(&slice, w->mem);
 	keys = hb_alloc(w->mem, sizeof(uint64_t) * d->nslices);
 	ends = hb_alloc(w->mem, sizeof(uint32_t) * d->nslices);
 	for (i = 0; i < d->nslices; i++)
 	{
-		HbSlice		values[1 << HB_DICT_MAX_SHIFT];
-		uint32_t	first = i << d->shift;
-		uint32_t	count = n - first < (1U << d->shift) ? n - first : 1U << d->shift;
-		size_t		begin = slices.len;
-		uint8_t		crc[4];
-
-		for (k = 0; k < count; k++)
-		{
-			/* sorted, entries lie anywhere: ask for them before they are used */
-			if (first + k + AHEAD < n)
-				__builtin_prefetch(e[first + k + AHEAD].e);
-			wd->map[e[first + k].e->code] = first + k + 1;
-			values[k] = hb_tab_value(tab, e[first + k].e);
-		}
-		keys[i] = e[first].key;
-		hb_dict_slice_put(&slices, values, count, tab->stripped);
-		hb_put32(crc, hb_crc32c(hb_crc_seed(w->out.chunk_id, (uint16_t) index, HB_SEED_SLICE, i),
-								slices.data + begin, slices.len - begin));
-		hb_buf_put(&slices, crc, 4);
-		ends[i] = (uint32_t) slices.len;
+		encode_slice(w, wd, (uint16_t) index, e, i, &slice);
+		d->slices_len += slice.len;
+		keys[i] = e[i << d->shift].key;
+		ends[i] = (uint32_t) d->slices_len;
 	}
-	d->slices_len = slices.len;
 	put_fences(w, (uint16_t) index, d, keys, ends);
 	put_filter(w, (uint16_t) index, wd);
-	hb_out_put(&w->out, slices.data, slices.len);
-	hb_buf_free(&slices);
+	for (i = 0; i < d->nslices; i++)
+	{
+		encode_slice(w, wd, (uint16_t) index, e, i, &slice);
+		hb_out_put(&w->out, slice.data, slice.len);
+	}
+	hb_buf_free(&slice);
 	hb_free(w->mem, keys);
 	hb_free(w->mem, ends);
 	hb_free(w->mem, e);

@@ -2,8 +2,8 @@
  * hb_builder_finish.c
  *		Writing a chunk: block offsets, the storage of each column, order.
  *
- * The body goes to the sink as it is made; at most one column's packed
- * integers, or one dictionary, is held in memory.
+ * The body goes to the sink as it is made; at most one column's integers, or
+ * the order of one dictionary, is held in memory.
  */
 #include "chunk/hb_builder_int.h"
 #include "codec/hb_dict.h"
@@ -339,6 +339,7 @@ hb_builder_finish(HbBuilder *b, uint32_t nrows, uint64_t chunk_id,
 				  HbSink *sink, HbChunkInfo *info, HbError *error)
 {
 	HbWriter   *w;
+	HbTab	   *tab;
 	uint32_t	i;
 	bool		ok;
 
@@ -378,7 +379,11 @@ hb_builder_finish(HbBuilder *b, uint32_t nrows, uint64_t chunk_id,
 		w->cols[i].desc = &w->dir.cols[i];
 		w->cols[i].dict = -1;
 	}
-	ok = decide(w) && write_blocks(w);
+	ok = decide(w);
+	/* sorting dictionaries takes what their slots took */
+	for (tab = b->tabs; tab != NULL; tab = tab->next)
+		hb_tab_close(tab);
+	ok = ok && write_blocks(w);
 	if (ok)
 	{
 		for (i = 0; i < w->dir.ncols; i++)

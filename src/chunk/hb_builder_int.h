@@ -41,7 +41,7 @@ typedef struct HbTab
 	uint32_t	n;
 	uint32_t	cap;
 	HbTabEntry **entries;		/* [code] */
-	uint64_t   *slots;			/* 0: free */
+	uint64_t   *slots;			/* 0: free; NULL: closed */
 	uint32_t	nslots;			/* power of two */
 	HbArena		arena;
 } HbTab;
@@ -53,6 +53,13 @@ extern HbTab *hb_tab_create(HbMem *mem, uint8_t domain, uint16_t width);
 extern uint32_t hb_tab_add(HbTab *tab, HbSlice value, bool *fresh);
 extern uint32_t hb_tab_put(HbTab *tab, uint32_t hash, HbSlice value, bool *fresh);
 extern void hb_tab_free(HbTab *tab);
+
+/*
+ * Without its slots, which whoever only looks at entries can do without, a
+ * table takes no values until it is opened again.
+ */
+extern void hb_tab_close(HbTab *tab);
+extern void hb_tab_open(HbTab *tab);
 
 /* An entry's value as a dictionary stores it. */
 static inline HbSlice

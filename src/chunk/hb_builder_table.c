@@ -63,17 +63,38 @@ slot_insert(HbTab *tab, const HbTabEntry *e)
 }
 
 static void
-tab_grow(HbTab *tab)
+fill_slots(HbTab *tab)
 {
 	uint32_t	i;
 
-	tab->cap *= 2;
-	tab->entries = hb_realloc(tab->mem, tab->entries, sizeof(HbTabEntry *) * tab->cap);
-	hb_free(tab->mem, tab->slots);
-	tab->nslots *= 2;
 	tab->slots = hb_alloc0(tab->mem, sizeof(uint64_t) * tab->nslots);
 	for (i = 1; i <= tab->n; i++)
 		slot_insert(tab, tab->entries[i]);
+}
+
+static void
+tab_grow(HbTab *tab)
+{
+	tab->cap *= 2;
+	hb_free(tab->mem, tab->slots);
+	tab->slots = NULL;
+	tab->entries = hb_realloc(tab->mem, tab->entries, sizeof(HbTabEntry *) * tab->cap);
+	tab->nslots *= 2;
+	fill_slots(tab);
+}
+
+void
+hb_tab_close(HbTab *tab)
+{
+	hb_free(tab->mem, tab->slots);
+	tab->slots = NULL;
+}
+
+void
+hb_tab_open(HbTab *tab)
+{
+	if (tab->slots == NULL)
+		fill_slots(tab);
 }
 
 /* The provisional code of a value, which is copied when it is new. */
