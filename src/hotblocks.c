@@ -51,8 +51,8 @@ _PG_init(void)
 							NULL, &hb_chunk_rows, HB_CHUNK_MAX_ROWS, 1, HB_CHUNK_MAX_ROWS,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("hotblocks.build_memory",
-							"Memory of rows at which a chunk that is being written is complete.",
-							"It counts for each table that a statement writes.",
+							"Memory for rows at which chunks that are being written are complete.",
+							"All tables that are being written share it; the largest is stored first.",
 							&hb_build_memory, 40960, 64, MAX_KILOBYTES,
 							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable("hotblocks.directory_cache_size",

@@ -2,8 +2,9 @@
  * hb_writer.c
  *		Rows to chunks.
  *
- * Rows go into a builder until hotblocks.chunk_rows or hotblocks.build_memory
- * is reached.  Then they are sorted (nothing to do where they came sorted) and
+ * Rows go into a builder until there are hotblocks.chunk_rows of them, or all
+ * writers of the backend together hold hotblocks.build_memory; of those that
+ * write for this statement the largest then makes room.  Then they are sorted (nothing to do where they came sorted) and
  * written as a chunk: all of them, or those up to the beginning of the last
  * block where that lies in the last quarter, in which case the rest is kept
  * for the next chunk.  So a block whose rows come together is in one chunk,
@@ -15,8 +16,9 @@
  * id of the statement, as an INSERT's would be; until they are, hb_pending.c
  * shows them to those who may see them.
  *
- * Memory: the builder in a context of the writer, and the piece buffer; both
- * go with the memory context that was current at begin.
+ * Memory: the builder in a context of the writer, which goes with the memory
+ * context that was current at begin, and the piece buffer while a chunk is
+ * written.
  */
 #include "postgres.h"
 
@@ -39,6 +41,9 @@ struct HbWriter
 	MemoryContext row_cxt;		/* reset for each row */
 	HbMem		mem;
 	HbBuilder  *builder;
+	dlist_node	node;			/* in hb_writers */
+	MemoryContextCallback leave;	/* takes it from there */
+	size_t		bytes;			/* of the builder, as hb_writers_bytes has it */
 	size_t		base_bytes;		/* the builder's after the last chunk */
 	bool	   *assumed;		/* by column: derived without comparing */
 	HbPending	pending;		/* where readers find the rows */
@@ -60,6 +65,36 @@ struct HbWriter
 	struct varlena *piece;		/* header and payload */
 	uint32		piece_len;		/* of the payload, so far */
 };
+
+/* All writers of the backend, and what their builders hold. */
+static dlist_head hb_writers = DLIST_STATIC_INIT(hb_writers);
+static size_t hb_writers_bytes = 0;
+
+/* Brings the count up to date after the builder has changed. */
+static void
+hb_writer_count(HbWriter *w)
+{
+	size_t		bytes = hb_builder_bytes(w->builder);
+
+	hb_writers_bytes = hb_writers_bytes - w->bytes + bytes;
+	w->bytes = bytes;
+}
+
+/* What the rows of the next chunk have added to it. */
+static size_t
+hb_writer_gain(const HbWriter *w)
+{
+	return w->bytes > w->base_bytes ? w->bytes - w->base_bytes : 0;
+}
+
+static void
+hb_writer_leave(void *arg)
+{
+	HbWriter   *w = arg;
+
+	dlist_delete(&w->node);
+	hb_writers_bytes -= w->bytes;
+}
 
 /* A builder of the table's rows; not packed: for speed, not for size. */
 HbBuilder *
@@ -126,7 +161,12 @@ hb_writer_create(HbTable *table, bool transition, CommandId cid, Snapshot snapsh
 	w->hash_col = hb_table_column(table, "hash");
 	w->parent_col = hb_table_column(table, "parent_hash");
 	w->builder = hb_table_builder(table, &w->mem, true);
-	w->base_bytes = hb_builder_bytes(w->builder);
+	dlist_push_tail(&hb_writers, &w->node);
+	w->leave.func = hb_writer_leave;
+	w->leave.arg = w;
+	MemoryContextRegisterResetCallback(cxt, &w->leave);
+	hb_writer_count(w);
+	w->base_bytes = w->bytes;
 	w->pending.table = table;
 	w->pending.cid = cid;
 	w->pending.transition = transition;
@@ -303,13 +343,15 @@ hb_writer_chunk(HbWriter *w, uint32 nrows)
 	w->seq = 0;
 	w->body_len = 0;
 	w->piece_len = 0;
-	if (w->piece == NULL)
-		w->piece = MemoryContextAlloc(w->cxt, VARHDRSZ + HB_PIECE_MAX);
+	w->piece = MemoryContextAlloc(w->cxt, VARHDRSZ + HB_PIECE_MAX);
 	if (!hb_builder_finish(w->builder, nrows, w->chunk_id, &sink, &info, &error))
 		hb_table_limit_error(w->table, &error);
 	hb_writer_insert_chunk(w, &info);
 	hb_builder_drop(w->builder, nrows);
-	w->base_bytes = hb_builder_bytes(w->builder);
+	pfree(w->piece);
+	w->piece = NULL;
+	hb_writer_count(w);
+	w->base_bytes = w->bytes;
 	w->result.chunks++;
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(w->row_cxt);
@@ -421,16 +463,34 @@ hb_writer_note_block(HbWriter *w)
 }
 
 /*
- * Is the memory for a chunk's rows used up?  What the builder holds for the
- * rows that were kept does not count fully: a chunk is worth at least a
- * quarter of the memory, else each row would become one.
+ * Are the rows of all writers more than the memory for them?  Then the largest
+ * writes a chunk: of w's own statement and subtransaction, since rows must be
+ * stored as what wrote them.  Rows that a writer kept after its last chunk do
+ * not count for it, and a chunk is worth at least a quarter of the writers'
+ * share, else each row would become one.
  */
-static bool
-hb_writer_is_full(HbWriter *w)
+static void
+hb_writer_make_room(HbWriter *w)
 {
 	size_t		limit = (size_t) hb_build_memory * 1024;
+	HbWriter   *largest = w;
+	int			n = 0;
+	dlist_iter	iter;
 
-	return hb_builder_bytes(w->builder) >= Max(limit, w->base_bytes + limit / 4);
+	if (hb_writers_bytes < limit)
+		return;
+	dlist_foreach(iter, &hb_writers)
+	{
+		HbWriter   *other = dlist_container(HbWriter, node, iter.cur);
+
+		if (other->cid != w->cid || other->pending.subid != w->pending.subid)
+			continue;
+		n++;
+		if (hb_writer_gain(other) > hb_writer_gain(largest))
+			largest = other;
+	}
+	if (hb_writer_gain(largest) >= limit / 4 / n)
+		hb_writer_flush(largest, false);
 }
 
 static void
@@ -461,10 +521,13 @@ hb_writer_add(HbWriter *w, const HbPhysValue *values)
 			hb_builder_add_bytes(w->builder, i, values[i].bytes.data, values[i].bytes.len);
 	}
 	hb_builder_end_row(w->builder);
+	hb_writer_count(w);
 	w->result.rows++;
 
-	if (hb_builder_rows(w->builder) >= hb_chunk_rows || hb_writer_is_full(w))
+	if (hb_builder_rows(w->builder) >= hb_chunk_rows)
 		hb_writer_flush(w, false);
+	else
+		hb_writer_make_room(w);
 }
 
 void

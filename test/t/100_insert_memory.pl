@@ -67,6 +67,49 @@ unlink $file;
 is($node->safe_psql('postgres', q(
 	SELECT count(*) FROM (TABLE mem.one EXCEPT ALL TABLE mem.copied) d)), '0', 'both ways store the same rows');
 
+# a hundred partitions in no order: the memory is for all of them
+$session->run(q(
+	CREATE TABLE mem_parts (n bigint, v bytea) PARTITION BY HASH (n);
+	DO $$
+	BEGIN
+		FOR i IN 0..99 LOOP
+			EXECUTE format('CREATE FOREIGN TABLE mem.part_%1$s PARTITION OF mem_parts
+				FOR VALUES WITH (MODULUS 100, REMAINDER %1$s) SERVER mem
+				OPTIONS (table %2$L, block_column %3$L, sort_key %3$L)', i, 'part_' || i, 'n');
+		END LOOP;
+	END $$));
+growth('partitions', 'INSERT INTO mem_parts %s');
+is($node->safe_psql('postgres', q(
+	SELECT count(*) FROM (TABLE mem.one EXCEPT ALL TABLE mem_parts) d)), '0', 'and partitions have them too');
+
+# a statement in a statement has some of it, and is rolled back alone
+$session->run(q(
+	SET hotblocks.build_memory = '4MB';
+	CREATE FOREIGN TABLE mem.outer_rows (n bigint, v bytea) SERVER mem
+		OPTIONS (table 'outer_rows', block_column 'n', sort_key 'n');
+	CREATE FOREIGN TABLE mem.inner_rows (n bigint, v bytea) SERVER mem
+		OPTIONS (table 'inner_rows', block_column 'n', sort_key 'n');
+	CREATE FUNCTION inner_insert(i bigint, v bytea) RETURNS bytea LANGUAGE plpgsql AS $$
+	BEGIN
+		IF i % 500 = 0 THEN
+			BEGIN
+				INSERT INTO mem.inner_rows SELECT i, v FROM generate_series(1, 5000);
+				IF i % 1000 = 0 THEN
+					RAISE EXCEPTION 'not this one';
+				END IF;
+			EXCEPTION WHEN raise_exception THEN
+				NULL;
+			END;
+		END IF;
+		RETURN v;
+	END $$));
+$session->run("INSERT INTO mem.outer_rows SELECT i, inner_insert(i, v) FROM (" .
+	HotblocksMemory::wide_rows(5000) . ') q (i, v)');
+is($node->safe_psql('postgres', q(SELECT count(*), count(DISTINCT n), sum(n) FROM mem.outer_rows)),
+	'5000|5000|12502500', 'rows of a statement stay when one within it is rolled back');
+is($node->safe_psql('postgres', q(SELECT count(*), string_agg(DISTINCT n::text, ',' ORDER BY n::text) FROM mem.inner_rows)),
+	'25000|1500,2500,3500,4500,500', 'and so do those of the ones that are not');
+
 undef $session;
 $node->stop;
 done_testing();
