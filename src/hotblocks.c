@@ -12,6 +12,7 @@
 
 #include "fmgr.h"
 #include "utils/guc.h"
+#include "utils/plancache.h"
 
 #include "chain/hb_chain.h"
 #include "fdw/hb_fdw.h"
@@ -34,6 +35,19 @@ static const struct config_enum_entry hb_compression_options[] = {
 	{"zstd", 2, false},
 	{NULL, 0, false}
 };
+
+static const struct config_enum_entry hb_executor_modes[] = {
+	{"inline", HB_EXECUTOR_INLINE, false},
+	{NULL, 0, false}
+};
+
+/* Plans are made for a mode, so those of another one do not stay. */
+static void
+hb_assign_executor_mode(int value, void *extra)
+{
+	if (value != hb_executor_mode)
+		ResetPlanCache();
+}
 
 static void
 hb_define_switch(const char *name, const char *description, bool *variable)
@@ -67,6 +81,11 @@ _PG_init(void)
 							"Level of zstd that chunks are written with.",
 							NULL, &hb_compression_level, 3, 1, 19,
 							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable("hotblocks.executor_mode",
+							 "Who does the work of a query.",
+							 NULL, &hb_executor_mode, HB_EXECUTOR_INLINE,
+							 hb_executor_modes, PGC_USERSET, GUC_EXPLAIN, NULL,
+							 hb_assign_executor_mode, NULL);
 	hb_define_switch("hotblocks.enable_page_skipping",
 					 "Skips pages by the bounds of their values.",
 					 &hb_enable_page_skipping);

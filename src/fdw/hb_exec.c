@@ -133,7 +133,8 @@ start_scan(ForeignScanState *node)
 		return;
 
 	pred = build_predicate(node);
-	check_coverage(state, snapshot, pred);
+	if (hb_parallel_first(state))
+		check_coverage(state, snapshot, pred);
 	if (state->scan == NULL)
 	{
 		HbScanSpec	spec = {
@@ -152,6 +153,7 @@ start_scan(ForeignScanState *node)
 	}
 	else
 		hb_scan_rescan(state->scan, pred);
+	hb_parallel_start(state);
 	MemoryContextReset(state->spare_cxt);
 
 	memset(slot->tts_isnull, true,
@@ -254,6 +256,9 @@ hotblocksEndForeignScan(ForeignScanState *node)
 	HbScanState *state = node->fdw_state;
 
 	/* Absent if BeginForeignScan was not reached. */
-	if (state != NULL && state->scan != NULL)
-		hb_scan_end(state->scan);
+	if (state == NULL || state->scan == NULL)
+		return;
+	hb_parallel_end(state);
+	hb_scan_end(state->scan);
+	state->scan = NULL;
 }

@@ -192,5 +192,6 @@ hotblocksExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	memset(&stats, 0, sizeof(stats));
 	if (state->scan != NULL)
 		hb_scan_stats(state->scan, &stats);
+	hb_scan_stats_add(&stats, &state->worker_stats);
 	explain_stats(&stats, es);
 }

@@ -29,6 +29,11 @@ hotblocks_fdw_handler(PG_FUNCTION_ARGS)
 	routine->ReScanForeignScan = hotblocksReScanForeignScan;
 	routine->EndForeignScan = hotblocksEndForeignScan;
 
+	routine->EstimateDSMForeignScan = hotblocksEstimateDSMForeignScan;
+	routine->InitializeDSMForeignScan = hotblocksInitializeDSMForeignScan;
+	routine->ReInitializeDSMForeignScan = hotblocksReInitializeDSMForeignScan;
+	routine->InitializeWorkerForeignScan = hotblocksInitializeWorkerForeignScan;
+
 	routine->PlanForeignModify = hotblocksPlanForeignModify;
 	routine->BeginForeignModify = hotblocksBeginForeignModify;
 	routine->ExecForeignInsert = hotblocksExecForeignInsert;

@@ -13,6 +13,7 @@
  * hb_path.c		paths: orders, parameters
  * hb_plan.c		from a path to a plan
  * hb_exec.c		scanning
+ * hb_parallel.c	scanning in core's parallel workers
  * hb_explain.c	EXPLAIN
  * hb_modify.c	INSERT, COPY, TRUNCATE
  * hb_analyze.c	ANALYZE
@@ -22,6 +23,7 @@
 
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "compat.h"
 #include "foreign/fdwapi.h"
 #include "nodes/execnodes.h"
@@ -292,6 +294,8 @@ typedef struct HbScanState
 	MemoryContext pred_cxt;		/* owns the predicate in use */
 	MemoryContext spare_cxt;	/* for the next one */
 	MemoryContext batch_cxt;	/* values of the batch that were converted */
+	struct HbParallelScan *parallel;	/* shared with others; NULL: alone */
+	HbScanStats worker_stats;	/* of workers that are done */
 } HbScanState;
 
 /*
@@ -312,6 +316,35 @@ extern void hotblocksGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel,
 									   Oid foreigntableid);
 extern void hotblocksGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel,
 									 Oid foreigntableid);
+/* hb_parallel.c */
+
+/*
+ * hotblocks.executor_mode: who does the work of a query.  inline: the backend,
+ * with core's parallel workers where the planner wants them.
+ */
+typedef enum HbExecutorMode
+{
+	HB_EXECUTOR_INLINE
+} HbExecutorMode;
+
+extern int	hb_executor_mode;
+
+/*
+ * For a partial path: how many workers the relation is worth, 0 none, and by
+ * how much they and the leader divide the work.
+ */
+extern int	hb_parallel_workers(RelOptInfo *baserel, double *divisor);
+
+/*
+ * A scan that may be one of several processes' begins, or begins anew: first
+ * tells whether this one comes first, start lets it read its share only.
+ */
+extern bool hb_parallel_first(HbScanState *state);
+extern void hb_parallel_start(HbScanState *state);
+
+/* At the end: a worker leaves its counters to the leader. */
+extern void hb_parallel_end(HbScanState *state);
+
 extern bool hotblocksIsForeignScanParallelSafe(PlannerInfo *root,
 											   RelOptInfo *rel,
 											   RangeTblEntry *rte);
@@ -325,6 +358,17 @@ extern void hotblocksBeginForeignScan(ForeignScanState *node, int eflags);
 extern TupleTableSlot *hotblocksIterateForeignScan(ForeignScanState *node);
 extern void hotblocksReScanForeignScan(ForeignScanState *node);
 extern void hotblocksEndForeignScan(ForeignScanState *node);
+extern Size hotblocksEstimateDSMForeignScan(ForeignScanState *node,
+											ParallelContext *pcxt);
+extern void hotblocksInitializeDSMForeignScan(ForeignScanState *node,
+											  ParallelContext *pcxt,
+											  void *coordinate);
+extern void hotblocksReInitializeDSMForeignScan(ForeignScanState *node,
+												ParallelContext *pcxt,
+												void *coordinate);
+extern void hotblocksInitializeWorkerForeignScan(ForeignScanState *node,
+												 shm_toc *toc,
+												 void *coordinate);
 extern void hotblocksExplainForeignScan(ForeignScanState *node,
 										ExplainState *es);
 extern List *hotblocksPlanForeignModify(PlannerInfo *root, ModifyTable *plan,

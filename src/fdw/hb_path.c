@@ -1,7 +1,7 @@
 /*
  * hb_path.c
  *		The ways to scan a table: in storage order, in sort key order forwards
- *		and backwards, and for parameters from other relations.
+ *		and backwards, for parameters from other relations, and in parallel.
  *
  * Rows of a chunk are sorted by the table's sort key, nulls last, and the
  * scan merges chunks that overlap; so a scan in order costs little more than
@@ -17,6 +17,7 @@
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
@@ -28,7 +29,6 @@
 
 bool		hb_enable_ordered_scan = true;
 bool		hb_enable_parameterized_scan = true;
-bool		hb_enable_parallel_scan = true;
 
 /* A column of the sort key, as the planner sees it. */
 typedef struct SortColumn
@@ -223,6 +223,16 @@ natural_order(PlannerInfo *root, RelOptInfo *baserel, SortColumn *columns,
 	return truncate_useless_pathkeys(root, baserel, pathkeys);
 }
 
+static ForeignPath *
+make_path(PlannerInfo *root, RelOptInfo *baserel, HbScanOrder order,
+		  List *pathkeys, Relids required_outer, const HbCost *cost)
+{
+	return hb_create_foreignscan_path(root, baserel, cost->rows,
+									  cost->startup, cost->total, pathkeys,
+									  required_outer,
+									  list_make1(makeInteger(order)));
+}
+
 static void
 add_scan_path(PlannerInfo *root, RelOptInfo *baserel, HbScanOrder order,
 			  List *pathkeys, Relids required_outer)
@@ -232,11 +242,32 @@ add_scan_path(PlannerInfo *root, RelOptInfo *baserel, HbScanOrder order,
 
 	param_info = get_baserel_parampathinfo(root, baserel, required_outer);
 	hb_cost_scan(root, baserel, param_info, order != HB_ORDER_NONE, &cost);
-	add_path(baserel, (Path *)
-			 hb_create_foreignscan_path(root, baserel, cost.rows,
-										cost.startup, cost.total, pathkeys,
-										required_outer,
-										list_make1(makeInteger(order))));
+	add_path(baserel, (Path *) make_path(root, baserel, order, pathkeys,
+										 required_outer, &cost));
+}
+
+/* The rows dealt out among the leader and workers, if it is worth some. */
+static void
+add_parallel_path(PlannerInfo *root, RelOptInfo *baserel)
+{
+	ForeignPath *path;
+	HbCost		cost;
+	double		divisor;
+	int			workers;
+
+	if (!baserel->consider_parallel || !bms_is_empty(baserel->lateral_relids))
+		return;
+	workers = hb_parallel_workers(baserel, &divisor);
+	if (workers == 0)
+		return;
+
+	hb_cost_scan(root, baserel, NULL, false, &cost);
+	cost.rows = clamp_row_est(cost.rows / divisor);
+	cost.total = cost.startup + (cost.total - cost.startup) / divisor;
+	path = make_path(root, baserel, HB_ORDER_NONE, NIL, NULL, &cost);
+	path->path.parallel_aware = true;
+	path->path.parallel_workers = workers;
+	add_partial_path(baserel, (Path *) path);
 }
 
 static void
@@ -366,16 +397,6 @@ add_parameterized_paths(PlannerInfo *root, RelOptInfo *baserel)
 		add_scan_path(root, baserel, HB_ORDER_NONE, NIL, lfirst(lc));
 }
 
-/*
- * May a worker of core's parallel query run the scan?
- */
-bool
-hotblocksIsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel,
-								   RangeTblEntry *rte)
-{
-	return hb_enable_parallel_scan;
-}
-
 void
 hotblocksGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel,
 						 Oid foreigntableid)
@@ -385,4 +406,5 @@ hotblocksGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel,
 		add_ordered_paths(root, baserel);
 	if (hb_enable_parameterized_scan)
 		add_parameterized_paths(root, baserel);
+	add_parallel_path(root, baserel);
 }

@@ -221,11 +221,13 @@ hb_cursor_open(HbScan *scan, int index)
 
 	if (!find_rows(cur) || hb_bind(cur, tree->root) == HB_IS_FALSE)
 	{
-		count_skipped(&scan->stats, cur->skip);
+		if (scan->part == 0)
+			count_skipped(&scan->stats, cur->skip);
 		hb_cursor_release(cur);
 		return NULL;
 	}
-	scan->stats.chunks_read++;
+	if (scan->part == 0)
+		scan->stats.chunks_read++;
 	hb_select_rewind(cur);
 	return cur;
 }

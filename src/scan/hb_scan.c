@@ -139,13 +139,15 @@ hb_scan_rules_out(HbScan *scan, int index)
 {
 	if (!hb_scan_touches(scan, index))
 	{
-		scan->stats.chunks_skipped_range++;
+		if (scan->part == 0)
+			scan->stats.chunks_skipped_range++;
 		return true;
 	}
 	if (scan->candidates != NULL &&
 		((scan->candidates[index / 64] >> (index % 64)) & 1) == 0)
 	{
-		scan->stats.chunks_skipped_hash++;
+		if (scan->part == 0)
+			scan->stats.chunks_skipped_hash++;
 		return true;
 	}
 	return false;
@@ -193,6 +195,15 @@ find_candidates(HbScan *scan)
 		scan->candidates = chunks;
 }
 
+/* Counts the chunks that the predicate's block range leaves out. */
+void
+hb_scan_count_range(HbScan *scan)
+{
+	scan->stats.chunks_total += scan->set->nchunks;
+	scan->stats.chunks_skipped_range += scan->set->nchunks -
+		(scan->chunk_hi + 1 - scan->chunk_lo);
+}
+
 /* Selects the chunks that the predicate's block range touches. */
 static void
 start(HbScan *scan)
@@ -214,7 +225,9 @@ start(HbScan *scan)
 	scan->step = HB_FIRST_BATCH;
 	scan->current = NULL;
 	scan->bulk_rows = 0;
-	scan->stats.chunks_total += set->nchunks;
+	scan->part = 0;
+	scan->page_from = 0;
+	scan->page_to = HB_MAX_PAGES;
 
 	if (tree->root->kind == HB_NODE_NEVER)
 		hi = 0;
@@ -246,8 +259,11 @@ start(HbScan *scan)
 	}
 	scan->chunk_lo = lo;
 	scan->chunk_hi = hi - 1;
-	scan->stats.chunks_skipped_range += set->nchunks - (hi - lo);
 	find_candidates(scan);
+	if (scan->share != NULL)
+		hb_share_start(scan);
+	else
+		hb_scan_count_range(scan);
 }
 
 static inline bool
@@ -305,7 +321,10 @@ count_whole(HbScan *scan, int index)
 		(row->first_block < Max(tree->lo, scan->floor) ||
 		 row->last_block > tree->hi))
 		return false;
-	scan->bulk_rows = row->nrows;
+	scan->bulk_rows = Min(row->nrows, scan->page_to * HB_PAGE_ROWS) -
+		Min(row->nrows, scan->page_from * HB_PAGE_ROWS);
+	if (scan->part == 0)
+		scan->stats.chunks_read++;
 	return true;
 }
 
@@ -318,16 +337,20 @@ next_chunk(HbScan *scan)
 		int			index;
 
 		CHECK_FOR_INTERRUPTS();
-		if (start_merge(scan))
+		if (scan->share != NULL)
+		{
+			if (!hb_share_take(scan, &index))
+				return false;
+		}
+		else if (start_merge(scan))
 			return true;
-		index = scan->order == HB_ORDER_DESC ? scan->chunk_hi-- : scan->chunk_lo++;
+		else
+			index = scan->order == HB_ORDER_DESC ?
+				scan->chunk_hi-- : scan->chunk_lo++;
 		if (hb_scan_rules_out(scan, index))
 			continue;
 		if (count_whole(scan, index))
-		{
-			scan->stats.chunks_read++;
 			return true;
-		}
 		scan->current = hb_cursor_open(scan, index);
 		if (scan->current != NULL)
 			return true;

@@ -15,6 +15,9 @@
 
 #include "postgres.h"
 
+#include "port/atomics.h"
+#include "storage/spin.h"
+
 #include "store/hb_store.h"
 
 typedef enum HbPredKind
@@ -145,7 +148,35 @@ extern HbScan *hb_scan_begin(const HbScanSpec *spec);
 extern bool hb_scan_next(HbScan *scan, HbBatch *batch);
 extern void hb_scan_rescan(HbScan *scan, HbPred *pred);
 extern void hb_scan_stats(const HbScan *scan, HbScanStats *stats);
+extern void hb_scan_stats_add(HbScanStats *sum, const HbScanStats *stats);
 extern void hb_scan_end(HbScan *scan);
+
+/*
+ * Processes that run the same scan, without order, under the same snapshot and
+ * with the same predicate, may share its work: each row comes to one of them.
+ * They take parts from a common counter in shared memory; a part is a chunk,
+ * or, where there are few chunks, some pages of one.
+ *
+ * hb_scan_share_init prepares the shared state for another (re)scan, while no
+ * process uses it.  hb_scan_share makes a scan that is at its beginning take
+ * part (NULL: read everything itself).  A chunk counts in the statistics of
+ * the process that took its first part, so that their sum is that of a scan
+ * that is not shared.
+ */
+typedef struct HbScanShare
+{
+	slock_t		mutex;			/* of the fields up to next */
+	bool		begun;			/* the fields below are set */
+	uint32		parts;			/* of each chunk */
+	int			nchunks;		/* of the set that all must have */
+	uint64		chunk_ids;		/* their sum */
+	pg_atomic_uint64 next;		/* part to be taken next */
+} HbScanShare;
+
+/* Of how many parts can there be, of rows in chunks? */
+extern double hb_scan_share_parts(double chunks, double rows);
+extern void hb_scan_share_init(HbScanShare *share);
+extern void hb_scan_share(HbScan *scan, HbScanShare *share);
 
 /*
  * For the planner: what a scan of blocks lo..hi touches, from the chunk list

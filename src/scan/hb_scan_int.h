@@ -334,6 +334,11 @@ struct HbScan
 	uint64	   *candidates;		/* bits of chunks worth opening; NULL: all */
 	int			chunk_lo;		/* chunks still to visit, both included */
 	int			chunk_hi;
+	HbScanShare *share;			/* with other processes; NULL: none */
+	uint32		share_parts;	/* of each chunk */
+	uint32		part;			/* of the chunk it stands at: 0 the first */
+	uint32		page_from;		/* the part's pages, page_to not included */
+	uint32		page_to;
 	HbCursor   *current;
 	uint64		bulk_rows;		/* rows of a chunk that need no look */
 	int			step;			/* rows that the next batch may have */
@@ -425,10 +430,15 @@ extern struct HbMerge *hb_merge_begin(HbScan *scan, int from, int to);
 extern int	hb_merge_next(struct HbMerge *merge, int max);
 extern void hb_merge_end(struct HbMerge *merge);
 
+/* hb_share.c */
+extern void hb_share_start(HbScan *scan);
+extern bool hb_share_take(HbScan *scan, int *index);
+
 /* hb_scan.c */
 extern HbDeriver *hb_scan_deriver(HbScan *scan);
 extern bool hb_scan_touches(const HbScan *scan, int index);
 extern bool hb_scan_rules_out(HbScan *scan, int index);
+extern void hb_scan_count_range(HbScan *scan);
 extern void hb_scan_ask_leaf(HbScan *scan, HbLeaf *leaf);
 
 #endif							/* HB_SCAN_INT_H */

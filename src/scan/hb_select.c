@@ -685,26 +685,33 @@ select_page(HbCursor *cur, uint32 page)
 	return true;
 }
 
-/* The cursor's pages, from the first in the scan's order on. */
+/*
+ * The cursor's pages, from the first in the scan's order on: of those, the
+ * ones of the part that the scan has taken.
+ */
 void
 hb_select_rewind(HbCursor *cur)
 {
-	uint32		lo = cur->row_lo / HB_PAGE_ROWS;
-	uint32		hi = (cur->row_hi - 1) / HB_PAGE_ROWS;
-	HbScanStats *stats = &cur->scan->stats;
+	HbScan	   *scan = cur->scan;
+	uint32		pages = Min(cur->npages, scan->page_to) -
+		Min(cur->npages, scan->page_from);
+	uint32		from = Max(cur->row_lo / HB_PAGE_ROWS, scan->page_from);
+	uint32		to = Min((cur->row_hi - 1) / HB_PAGE_ROWS + 1, scan->page_to);
+	HbScanStats *stats = &scan->stats;
 	int			left = 0;
 
+	to = Max(from, to);
 	memset(cur->mask, 0, sizeof(cur->mask));
-	for (uint32 p = lo; p <= hi; p++)
+	for (uint32 p = from; p < to; p++)
 		cur->mask[p / 64] |= UINT64CONST(1) << (p % 64);
 	hb_bind_pages(cur, cur->tree->root, cur->mask);
 	for (int w = 0; w < HB_MASK_WORDS; w++)
 		left += pg_popcount64(cur->mask[w]);
 
 	cur->nselected = 0;
-	stats->pages_total += cur->npages;
-	stats->pages_skipped_range += cur->npages - (hi - lo + 1);
-	stats->pages_skipped_list += (hi - lo + 1) - left;
+	stats->pages_total += pages;
+	stats->pages_skipped_range += pages - (to - from);
+	stats->pages_skipped_list += (to - from) - left;
 }
 
 /* Goes to the next page that has rows to return. */
