@@ -38,7 +38,7 @@ hb_malloc_free(void *arg, void *ptr)
 	free(ptr);
 }
 
-#define HB_MALLOC {hb_malloc_alloc, hb_malloc_realloc, hb_malloc_free, NULL}
+#define HB_MALLOC {hb_malloc_alloc, hb_malloc_realloc, hb_malloc_free, NULL, NULL}
 
 /* The same, counting what is held and the most that ever was. */
 typedef struct HbCounted

@@ -57,6 +57,12 @@ feed_mem_free(void *arg, void *ptr)
 	pfree(ptr);
 }
 
+static void
+feed_mem_check(void)
+{
+	CHECK_FOR_INTERRUPTS();
+}
+
 /* Memory of the document at hand, without alignment and without a header. */
 void *
 hb_feed_alloc(HbFeed *feed, Size size)
@@ -145,6 +151,7 @@ hb_feed_begin(HbDataset *ds, HbFeedSource source, List *tables, CommandId cid,
 	feed->mem.alloc = feed_mem_alloc;
 	feed->mem.realloc = feed_mem_realloc;
 	feed->mem.free = feed_mem_free;
+	feed->mem.check = feed_mem_check;
 	feed->mem.arg = cxt;
 	hb_json_init(&feed->json, &feed->mem);
 
@@ -187,6 +194,7 @@ feed_writer_end(HbFeed *feed, HbFeedTable *ft)
 void
 hb_feed_row(HbFeed *feed, HbFeedTable *ft, bool derives)
 {
+	CHECK_FOR_INTERRUPTS();
 	if (!derives && !ft->broken)
 	{
 		/* chunks so far may leave the columns out, the rest may not */

@@ -44,6 +44,8 @@ json_add(HbJson *json, HbJsonType type, uint32_t off)
 {
 	HbJsonNode *node;
 
+	if (json->nnodes % HB_JSON_CHECK_NODES == 0)
+		hb_check(json->mem);
 	if (json->nnodes == json->maxnodes)
 	{
 		json->maxnodes = json->maxnodes == 0 ? 1024 : json->maxnodes * 2;

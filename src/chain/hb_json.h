@@ -64,6 +64,7 @@ typedef struct HbJson
  * longer.
  */
 #define HB_JSON_MAX_LEN		0x7fffffffU
+#define HB_JSON_CHECK_NODES	8192	/* between two looks for interrupts */
 
 extern void hb_json_init(HbJson *json, HbMem *mem);
 

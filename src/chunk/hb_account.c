@@ -52,5 +52,6 @@ hb_account_init(HbAccount *account, const HbMem *parent)
 	account->mem.alloc = account_alloc;
 	account->mem.realloc = account_realloc;
 	account->mem.free = account_free;
+	account->mem.check = parent->check;
 	account->mem.arg = account;
 }

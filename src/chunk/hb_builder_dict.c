@@ -157,6 +157,7 @@ hb_write_judge_dicts(HbWriter *w)
 		wc->dict = -1;
 		if (wc->desc->kind == 0 && wc->col->hold == HB_HOLD_CODES)
 		{
+			hb_check(w->mem);
 			mark_used(w, wc);
 			wc->wants_dict = wants_dict(w, wc);
 		}
@@ -298,6 +299,7 @@ sort_entries(SortEntry *e, SortEntry *tmp, uint32_t n, const HbTab *tab)
 		uint32_t	sum = 0;
 		SortEntry  *t;
 
+		hb_check(tab->mem);
 		memset(count, 0, sizeof(count));
 		for (i = 0; i < n; i++)
 			count[(a[i].key >> shift) & 0xff]++;

@@ -213,6 +213,7 @@ decide(HbWriter *w)
 		HbBCol	   *c = w->cols[i].col;
 		HbColDesc  *d = w->cols[i].desc;
 
+		hb_check(w->mem);
 		d->column_no = c->spec.column_no;
 		d->phys = c->hold == HB_HOLD_INT ? HB_PHYS_INT : c->spec.phys;
 		if (c->derived != 0)
@@ -390,6 +391,7 @@ hb_builder_finish(HbBuilder *b, uint32_t nrows, uint64_t chunk_id,
 		{
 			HbWCol	   *wc = &w->cols[i];
 
+			hb_check(w->mem);
 			switch (wc->desc->kind)
 			{
 				case HB_COL_INT:

@@ -18,6 +18,8 @@
 #include "chunk/hb_hold.h"
 #include "codec/hb_crc32c.h"
 
+#define HB_CHECK_ROWS	4096	/* between two looks for interrupts, about */
+
 typedef struct HbTabEntry
 {
 	uint32_t	hash;

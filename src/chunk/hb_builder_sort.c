@@ -80,7 +80,11 @@ merge_runs(const HbBuilder *b, const uint32_t *a, uint32_t *d, uint32_t *ends, u
 		uint32_t	k = begin;
 
 		while (i < mid && j < end)
+		{
 			d[k++] = hb_builder_compare(b, a[i], a[j]) <= 0 ? a[i++] : a[j++];
+			if (k % HB_CHECK_ROWS == 0)
+				hb_check(b->mem);
+		}
 		while (i < mid)
 			d[k++] = a[i++];
 		while (j < end)

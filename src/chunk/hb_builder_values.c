@@ -128,6 +128,7 @@ sub_flush(SubWriter *s)
 
 	if (len == 0)
 		return;
+	hb_check(s->w->mem);
 	if (s->trim)
 	{
 		s->trimmed.len = 0;

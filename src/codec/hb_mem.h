@@ -23,6 +23,8 @@
  * An allocator.  alloc never returns NULL (it does not return at all when
  * memory is exhausted).  free takes what alloc or realloc returned; memory
  * that is not freed goes with the owner of the allocator (a memory context).
+ * check, which may be NULL, is called now and then by what takes long, and does
+ * not return when the work is no longer wanted.
  */
 typedef struct HbMem
 {
@@ -30,6 +32,7 @@ typedef struct HbMem
 	void	   *(*realloc) (void *arg, void *ptr, size_t size);
 	void		(*free) (void *arg, void *ptr);
 	void	   *arg;
+	void		(*check) (void);
 } HbMem;
 
 static inline void *
@@ -58,6 +61,13 @@ hb_free(HbMem *mem, void *ptr)
 {
 	if (ptr != NULL)
 		mem->free(mem->arg, ptr);
+}
+
+static inline void
+hb_check(const HbMem *mem)
+{
+	if (mem->check != NULL)
+		mem->check();
 }
 
 /* A byte string that somebody else owns. */

@@ -1,10 +1,12 @@
 /*
  * hb_memory.c
  *		The allocator that the server gives to the plain C layers: palloc in
- *		one memory context, without palloc's limit of 1 GB.
+ *		one memory context, without palloc's limit of 1 GB, and a look for
+ *		interrupts where they take long.
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "store/hb_store_int.h"
 #include "utils/memutils.h"
 
@@ -28,11 +30,18 @@ hb_mem_free(void *arg, void *ptr)
 	pfree(ptr);
 }
 
+static void
+hb_mem_check(void)
+{
+	CHECK_FOR_INTERRUPTS();
+}
+
 void
 hb_mem_init(HbMem *mem, MemoryContext cxt)
 {
 	mem->alloc = hb_mem_alloc;
 	mem->realloc = hb_mem_realloc;
 	mem->free = hb_mem_free;
+	mem->check = hb_mem_check;
 	mem->arg = cxt;
 }

@@ -30,7 +30,7 @@ mem_free(void *arg, void *ptr)
 	free(ptr);
 }
 
-static HbMem mem = {mem_alloc, mem_realloc, mem_free, NULL};
+static HbMem mem = {mem_alloc, mem_realloc, mem_free, NULL, NULL};
 
 /* Parses a copy of exactly len bytes, so that a sanitizer sees reads past it. */
 static bool
