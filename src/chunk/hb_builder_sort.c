@@ -131,6 +131,7 @@ hb_builder_sort(HbBuilder *b)
 	hb_free(b->mem, ends);
 	for (k = 0; k < b->ncols; k++)
 	{
+		hb_check(b->mem);
 		hb_seq_permute(&b->cols[k].vals, perm, n);
 		hb_seq_permute(&b->cols[k].lens, perm, n);
 	}
