@@ -1,6 +1,11 @@
 --
 -- Options of the wrapper's objects, and how a foreign table finds its columns
 --
+\getenv inputdir PG_ABS_SRCDIR
+\set explain :inputdir '/test/sql/explain.sql'
+\set ECHO none
+\i :explain
+\set ECHO all
 \set VERBOSITY default
 SET client_min_messages = warning;
 SELECT hotblocks.create_dataset('opt', 'free');
@@ -109,7 +114,7 @@ ALTER FOREIGN TABLE opt.t OPTIONS (DROP block_column);
 CREATE FOREIGN TABLE opt.nn (n bigint, a text NOT NULL) SERVER opt OPTIONS (block_column 'n');
 INSERT INTO opt.nn VALUES (1, 'a');
 CREATE FOREIGN TABLE nn (n bigint, a text) SERVER opt;
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(*) FROM opt.nn;
+SELECT pg_temp.explain_analyze('SELECT count(*) FROM opt.nn');
 INSERT INTO nn VALUES (2, NULL);
 SELECT count(a) FROM nn;
 SELECT count(*) FROM opt.nn;

@@ -1,6 +1,11 @@
 --
 -- Orders that the scan gives without a Sort
 --
+\getenv inputdir PG_ABS_SRCDIR
+\set explain :inputdir '/test/sql/explain.sql'
+\set ECHO none
+\i :explain
+\set ECHO all
 SET client_min_messages = warning;
 SET hotblocks.chunk_rows = 1000;
 SELECT hotblocks.create_dataset('ord', 'free');
@@ -33,9 +38,9 @@ EXPLAIN (COSTS OFF) SELECT * FROM ord.t WHERE n = 5 ORDER BY i, a;
 EXPLAIN (COSTS OFF) SELECT * FROM ord.t WHERE i = 3 ORDER BY n, a;
 SELECT n, i, a FROM ord.t WHERE n = 500 ORDER BY i DESC;
 -- minimum, maximum, grouping, distinct
-EXPLAIN (COSTS OFF) SELECT min(n), max(n) FROM ord.t;
+SELECT trim(p) AS plan FROM pg_temp.explain('SELECT min(n), max(n) FROM ord.t') p WHERE p ~ 'Limit|Scan|Order';
 SELECT min(n), max(n) FROM ord.t;
-EXPLAIN (COSTS OFF) SELECT DISTINCT ON (n) n, i FROM ord.t ORDER BY n, i LIMIT 2;
+SELECT trim(p) AS plan FROM pg_temp.explain('SELECT DISTINCT ON (n) n, i FROM ord.t ORDER BY n, i LIMIT 2') p WHERE p ~ 'Unique|Sort|Scan|Order';
 -- merge join
 SET enable_hashjoin = off;
 SET enable_nestloop = off;
@@ -44,7 +49,7 @@ SELECT count(*) FROM ord.t t JOIN ord.t u USING (n, i);
 RESET enable_hashjoin;
 RESET enable_nestloop;
 -- LIMIT stops early
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT n, i FROM ord.t ORDER BY n DESC LIMIT 1;
+SELECT pg_temp.explain_analyze('SELECT n, i FROM ord.t ORDER BY n DESC LIMIT 1');
 -- cursors
 BEGIN;
 DECLARE cur SCROLL CURSOR FOR SELECT n, i FROM ord.t ORDER BY n, i;

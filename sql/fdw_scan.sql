@@ -1,6 +1,11 @@
 --
 -- Which conditions the scan takes over, and that it answers them right
 --
+\getenv inputdir PG_ABS_SRCDIR
+\set explain :inputdir '/test/sql/explain.sql'
+\set ECHO none
+\i :explain
+\set ECHO all
 SET client_min_messages = warning;
 SET hotblocks.chunk_rows = 3000;
 SELECT hotblocks.create_dataset('sc', 'free');
@@ -77,9 +82,9 @@ SELECT cond, p.* FROM unnest(ARRAY[
 ]) WITH ORDINALITY AS t (cond, o), probe(cond) p ORDER BY o;
 
 -- nothing is read for count(*) but the rows' number, and no row for false
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(*) FROM sc.t;
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT * FROM sc.t WHERE n > 10 AND n < 10;
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT i FROM sc.t WHERE n = 10 AND b = '\x55';
+SELECT pg_temp.explain_analyze('SELECT count(*) FROM sc.t');
+SELECT pg_temp.explain_analyze('SELECT * FROM sc.t WHERE n > 10 AND n < 10');
+SELECT pg_temp.explain_analyze($$SELECT i FROM sc.t WHERE n = 10 AND b = '\x55'$$);
 
 -- functions that leak must not run before a security barrier's condition
 CREATE VIEW barrier WITH (security_barrier) AS SELECT n, i, x FROM sc.t WHERE lower(x) LIKE 'x1%';

@@ -1,6 +1,11 @@
 --
 -- What a scan skips, and that it gives the same rows when it may not skip.
 --
+\getenv inputdir PG_ABS_SRCDIR
+\set explain :inputdir '/test/sql/explain.sql'
+\set ECHO none
+\i :explain
+\set ECHO all
 SET client_min_messages = warning;
 SELECT hotblocks.create_dataset('scan', 'free', make_tables => false);
 CREATE SERVER scan FOREIGN DATA WRAPPER hotblocks OPTIONS (dataset 'scan');
@@ -29,36 +34,23 @@ FROM generate_series(0, 189999) g;
 INSERT INTO events SELECT * FROM events_heap;
 SELECT count(*) AS chunks FROM hotblocks.chunks WHERE dataset = 'scan';
 
-CREATE FUNCTION analyzed(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) ' || query
-	LOOP
-		IF line !~ 'Dataset|Table:|Chunks:' THEN
-			RETURN NEXT line;
-		END IF;
-	END LOOP;
-END
-$$;
-
 -- only the pages of a block range
-SELECT analyzed('SELECT * FROM events WHERE block BETWEEN 2000 AND 2010');
+SELECT p FROM pg_temp.explain_analyze('SELECT * FROM events WHERE block BETWEEN 2000 AND 2010') p WHERE p !~ 'Dataset|Table:|Chunks:';
 -- a value that is not in the dictionary
-SELECT analyzed($$SELECT * FROM events WHERE who = '\x0000000000000000000000000000000000000000'$$);
+SELECT p FROM pg_temp.explain_analyze($$SELECT * FROM events WHERE who = '\x0000000000000000000000000000000000000000'$$) p WHERE p !~ 'Dataset|Table:|Chunks:';
 -- a rare value: its pages only
-SELECT analyzed($$SELECT * FROM events WHERE kind = '\x03'$$);
+SELECT p FROM pg_temp.explain_analyze($$SELECT * FROM events WHERE kind = '\x03'$$) p WHERE p !~ 'Dataset|Table:|Chunks:';
 -- bounds of pages
-SELECT analyzed('SELECT * FROM events WHERE rising BETWEEN 500000 AND 500100');
+SELECT p FROM pg_temp.explain_analyze('SELECT * FROM events WHERE rising BETWEEN 500000 AND 500100') p WHERE p !~ 'Dataset|Table:|Chunks:';
 -- bounds of the chunk
-SELECT analyzed('SELECT * FROM events WHERE rising > 100000000');
+SELECT p FROM pg_temp.explain_analyze('SELECT * FROM events WHERE rising > 100000000') p WHERE p !~ 'Dataset|Table:|Chunks:';
 -- the last rows, without a Sort
-SELECT analyzed('SELECT * FROM events ORDER BY block DESC, i DESC LIMIT 10');
+SELECT p FROM pg_temp.explain_analyze('SELECT * FROM events ORDER BY block DESC, i DESC LIMIT 10') p WHERE p !~ 'Dataset|Table:|Chunks:';
 -- nothing but a count
-SELECT analyzed('SELECT count(*) FROM events');
+SELECT p FROM pg_temp.explain_analyze('SELECT count(*) FROM events') p WHERE p !~ 'Dataset|Table:|Chunks:';
 -- no row can match
-SELECT analyzed('SELECT * FROM events WHERE block > 10 AND block < 5');
-SELECT analyzed('SELECT * FROM events WHERE who = ANY (ARRAY[NULL]::bytea[])');
+SELECT p FROM pg_temp.explain_analyze('SELECT * FROM events WHERE block > 10 AND block < 5') p WHERE p !~ 'Dataset|Table:|Chunks:';
+SELECT p FROM pg_temp.explain_analyze('SELECT * FROM events WHERE who = ANY (ARRAY[NULL]::bytea[])') p WHERE p !~ 'Dataset|Table:|Chunks:';
 
 -- each condition, on the heap and both ways
 CREATE FUNCTION agree(condition text) RETURNS text LANGUAGE plpgsql AS $$
@@ -127,7 +119,7 @@ CREATE FOREIGN TABLE parts (block bigint NOT NULL, i integer, part integer) SERV
 INSERT INTO parts SELECT g, g % 3, 1 FROM generate_series(0, 3000, 2) g;
 INSERT INTO parts SELECT g, g % 3, 2 FROM generate_series(1, 3001, 2) g;
 INSERT INTO parts SELECT g, NULL, 3 FROM generate_series(500, 510) g;
-SELECT analyzed('SELECT * FROM parts WHERE block BETWEEN 500 AND 505 ORDER BY block, i');
+SELECT p FROM pg_temp.explain_analyze('SELECT * FROM parts WHERE block BETWEEN 500 AND 505 ORDER BY block, i') p WHERE p !~ 'Dataset|Table:|Chunks:';
 SELECT * FROM parts WHERE block BETWEEN 500 AND 503 ORDER BY block, i;
 SELECT * FROM parts WHERE block BETWEEN 500 AND 503 ORDER BY block DESC, i DESC;
 SELECT * FROM parts ORDER BY block DESC, i DESC LIMIT 3;

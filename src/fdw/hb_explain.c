@@ -15,6 +15,10 @@
 #include "postgres.h"
 
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
 #include "compat.h"
@@ -27,6 +31,38 @@ explain_counter(const char *label, uint64 value, ExplainState *es)
 		ExplainPropertyInteger(label, NULL, (int64) value, es);
 }
 
+/*
+ * Conditions with the column first, as they are shown for indexes: a join's
+ * come in either order, by its direction and by the version.
+ */
+static List *
+column_first(List *exprs)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, exprs)
+	{
+		Expr	   *expr = lfirst(lc);
+
+		if (is_opclause(expr))
+		{
+			OpExpr	   *op = (OpExpr *) expr;
+
+			if (list_length(op->args) == 2 &&
+				!contain_var_clause(linitial(op->args)) &&
+				contain_var_clause(lsecond(op->args)) &&
+				OidIsValid(get_commutator(op->opno)))
+			{
+				expr = copyObject(expr);
+				CommuteOpExpr((OpExpr *) expr);
+			}
+		}
+		result = lappend(result, expr);
+	}
+	return result;
+}
+
 static void
 explain_filter(ForeignScanState *node, ExplainState *es)
 {
@@ -37,7 +73,7 @@ explain_filter(ForeignScanState *node, ExplainState *es)
 	if (plan->fdw_exprs == NIL)
 		return;
 	context = set_deparse_context_plan(es->deparse_cxt, (Plan *) plan, NIL);
-	text = deparse_expression((Node *) make_ands_explicit(plan->fdw_exprs),
+	text = deparse_expression((Node *) make_ands_explicit(column_first(plan->fdw_exprs)),
 							  context, es->verbose, false);
 	ExplainPropertyText("Pushed Filter", text, es);
 }
