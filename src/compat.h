@@ -172,9 +172,9 @@ hb_estimate_array_length(PlannerInfo *root, Node *array)
 }
 
 /*
- * ExecutorRun has a flag execute_once until 17.  Workers are used only for a
- * plan that is executed once and to its end; 18 looks at whether it has been
- * executed already.
+ * Workers are used only for a plan that is executed once and to its end.
+ * ExecutorRun has a flag execute_once until 17 that says so, which later minor
+ * versions ignore: they look at whether it has been executed already.
  */
 #if PG_VERSION_NUM >= 180000
 #define HB_EXECUTOR_RUN_ARGS \
@@ -186,7 +186,8 @@ hb_estimate_array_length(PlannerInfo *root, Node *array)
 	QueryDesc *queryDesc, ScanDirection direction, uint64 count, \
 	bool execute_once
 #define HB_EXECUTOR_RUN_PASS queryDesc, direction, count, execute_once
-#define HB_EXECUTOR_RUN_SERIAL (execute_once = false)
+#define HB_EXECUTOR_RUN_SERIAL \
+	(queryDesc->already_executed = true, execute_once = false)
 #endif
 
 /* 18 asks whether it is ANALYZE that waits. */
