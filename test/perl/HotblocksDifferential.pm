@@ -191,7 +191,7 @@ sub describe
 		my %t = (name => $name);
 		my $key = $keys->{$name} // {};
 		# (the views of kind evm are of logs)
-		$t{key} = $key->{key} // $keys{$name} // $keys{logs};
+		$t{key} = $keys->{$name} ? $key->{key} : $keys{$name} // $keys{logs};
 		$t{unique} = $key->{unique} // join ', ', map { quoted($_) } split /, /, $t{key};
 		($t{blocks}, $t{second}) = split /, /, $key->{head} // $t{key};
 		$t{key} = join ', ', map { quoted($_) } split /, /, $t{key} if $t{key};

@@ -13,6 +13,7 @@
 #   loose    no block column
 #   negative block numbers below zero and at the ends of bigint
 #   wide     all columns that a table can have here, few rows
+#   spelled  a table that shows bytes and numbers as text, and numbers as others
 #   part     a partitioned table of which two partitions are foreign
 #   inh      a table with foreign children
 #   seen     a security_barrier view of plain
@@ -220,6 +221,50 @@ sub free_tables
 	return;
 }
 
+# One stored value, two spellings: what the foreign table makes of it, the heap
+# has as it is.
+sub spelled
+{
+	my $rows = 900;
+
+	sql(qq{
+		CREATE FUNCTION digits(v numeric) RETURNS text LANGUAGE plpgsql IMMUTABLE AS \$\$
+		DECLARE r text := ''; a numeric := abs(v);
+		BEGIN
+			IF v IS NULL THEN RETURN NULL; END IF;
+			LOOP
+				r := to_hex((a % 16)::int) || r;
+				a := div(a, 16);
+				EXIT WHEN a = 0;
+			END LOOP;
+			RETURN CASE WHEN v < 0 THEN '-' ELSE '' END || '0x' || r;
+		END\$\$;
+		CREATE TABLE heap.stored AS SELECT (g / 5)::bigint AS n, (g % 5)::int AS i, g::bigint AS u,
+			CASE WHEN r(g, 50, 9) > 0 THEN bytes(skew(g, 20, 300), 20) END AS address, bytes(g, 32) AS hash,
+			CASE WHEN r(g, 51, 9) > 0 THEN substr(bytes(r(g, 22, 50), 64), 1, skew(g, 23, 64)::int) END AS data,
+			CASE WHEN r(g, 52, 9) > 0 THEN r(g, 53, 300)::int2 - 5::int2 END AS s,
+			CASE r(g, 54, 6) WHEN 0 THEN NULL WHEN 1 THEN 2::numeric ^ 256 - 1 - r(g, 55, 3) WHEN 2 THEN 9223372036854775806 + r(g, 55, 4)::numeric ELSE r(g, 55, 400) END AS q,
+			CASE r(g, 56, 6) WHEN 0 THEN NULL WHEN 1 THEN 9223372036854775807 WHEN 2 THEN -9223372036854775808 ELSE r(g, 57, 400) END AS b,
+			CASE r(g, 58, 6) WHEN 0 THEN NULL WHEN 1 THEN 9223372036854775807::numeric WHEN 2 THEN -r(g, 59, 10) ELSE r(g, 59, 400) END AS w,
+			CASE WHEN r(g, 60, 9) > 0 THEN r(g, 61, 50) - 9 END AS m, substr(bytes(g / 9, 64), 1, skew(g, 62, 40)::int) AS raw
+			FROM generate_series(1, $rows) g;
+		CREATE TABLE heap.spelled AS SELECT n, i::bigint, u::numeric, '0x' || encode(address, 'hex') AS address,
+			('0x' || encode(hash, 'hex')) COLLATE "C" AS hash, '0x' || encode(data, 'hex') AS data, s::bigint,
+			digits(q) AS q, digits(b) AS b, w::bigint, m::numeric, raw FROM heap.stored;
+		CREATE INDEX ON heap.spelled (n);
+		CREATE FOREIGN TABLE hot.stored (n bigint, i int, u bigint, address bytea, hash bytea, data bytea, s int2, q numeric, b bigint, w numeric, m bigint, raw bytea)
+			SERVER free OPTIONS (block_column 'n', sort_key 'n,i');
+	});
+	load('stored', pick(200, 200000), "n % 3 = 1 AND n < 100", "n % 3 <> 1 OR n >= 100");
+	sql(q{
+		CREATE FOREIGN TABLE hot.spelled (n bigint, i bigint, u numeric, address text, hash text COLLATE "C", data text, s bigint, q text, b text,
+			w bigint, m numeric, raw bytea) SERVER free OPTIONS (table 'stored');
+	});
+	$keys{spelled} = { head => 'n, i', key => 'n, i', unique => 'n, i' };
+	$keys{stored} = $keys{spelled};
+	return;
+}
+
 # Partitions have their columns in orders of their own.
 sub parents
 {
@@ -365,6 +410,7 @@ sub make_tables
 		CREATE SERVER free FOREIGN DATA WRAPPER hotblocks OPTIONS (dataset 'free');
 	});
 	free_tables();
+	spelled();
 	parents();
 	kind_tables();
 	return \%keys;

@@ -140,6 +140,64 @@ sub condition
 	return special($c, $n) // "$n = " . value($c);
 }
 
+# Conditions on what the extension's functions make of bytes.
+sub helper
+{
+	my ($c, $n) = @_;
+	my $call = pick("hotblocks.topic_to_address($n)", "hotblocks.address($n, 0)", "hotblocks.address($n, 1)", "hotblocks.address_to_topic($n)",
+		"hotblocks.uint256($n, 0)", "hotblocks.uint256($n, 0)", "hotblocks.uint256($n, 1)", "hotblocks.int256($n, 0)",
+		"length($n)", "octet_length($n)");
+	my $v;
+
+	if ($call =~ /int256/)
+	{
+		$v = sub { return constant('numeric', pick('0', '1', '-1', '255', "'0.5'", "'1e48'", "2::numeric ^ 256 - 1", '2::numeric ^ 255',
+			"'NaN'", '2::numeric ^ 248', "'-Infinity'") =~ s/(.*)/($1)::numeric/r) };
+	}
+	elsif ($call =~ /length/)
+	{
+		$v = sub { my ($t, $l) = @{ pick([ 'integer', '(' . pick(0, 1, 4, 19, 20, 32, 33, 64, -1) . ')::integer' ], [ 'bigint', pick(4, 20, 3000000000) . '::bigint' ]) }; return constant($t, $l) };
+	}
+	else
+	{
+		$v = sub {
+			my $l = pick(@{ $c->{values} });
+			return constant('bytea', pick($l, "substr($l, 1, 20)", "substr($l, 13)", "hotblocks.address_to_topic(substr($l || decode(repeat('00', 20), 'hex'), 1, 20))", "NULL::bytea"));
+		};
+	}
+	return pick("$call = " . $v->(), "$call = " . $v->(), "$call <> " . $v->(), "$call " . ordering() . ' ' . $v->(), "$call IN (" . join(', ', $v->(), $v->(), $v->()) . ')',
+		"$call NOT IN (" . join(', ', $v->(), $v->()) . ')', "NOT ($call = " . $v->() . ')', "$call IS " . pick('', 'NOT ') . 'NULL',
+		"$call IS " . pick('', 'NOT ') . 'DISTINCT FROM ' . $v->(), $v->() . ' ' . ordering() . " $call", "$call BETWEEN " . $v->() . ' AND ' . $v->());
+}
+
+# Conditions on how a text begins.
+sub prefix
+{
+	my ($c, $n) = @_;
+	my $l = pick(@{ $c->{values} });
+	my $k = pick(0, 1, 2, 3, 4, 5, 6, 12, 42, 90, -1);
+	my $some = constant('text', "left($l, " . pick(0, 1, 2, 3, 4, 5, 8, 42, 66) . ')');
+	my $text = constant('text', pick("$l\::text", "$l\::text", "upper($l)", "lower($l)", "left($l, $k)", "'0x' || upper(substr($l, 3))", "$l || 'a'"));
+	my ($plain) = $l =~ /^'([0-9a-z]*)'::/;
+	my @like = ("''", "'%'", "'\\%'", "'0x%'", "'_%'", "'0X%'", "'0x0_%'");
+
+	if (defined $plain)
+	{
+		my $cut = substr($plain, 0, chance(9));
+		push @like, "'$plain'", map { ("'$cut%'", "'$cut%'", "'$cut\_%'", "'${cut}_'", "'$cut%a'", "'%$cut'", "'$cut\\'", uc "'$cut%'") } 1, 2;
+	}
+	my $like = pick(@like);
+	return "starts_with($n, $some)" if !chance(6);
+	$like = constant('text', "$like\::text") if chance(2) && $like !~ /\\'$/;
+	return pick("left($n, $k)", "substr($n, 1, $k)", "substring($n FROM 1 FOR $k)") . ' ' . pick('=', '=', '<>', '<', 'IS DISTINCT FROM') . ' ' . pick($some, $text)
+	  if $k >= 0 && chance(2);
+	return pick("lower($n)", "upper($n)", $n) . ' ' . pick('=', '=', '<>', ordering(), 'IS NOT DISTINCT FROM') . " $text" if chance(3) == 0;
+	return pick("length($n)", "octet_length($n)", "char_length($n)") . ' ' . pick('=', '<>', ordering()) . ' ' . constant('integer', pick(0, 1, 2, 3, 4, 42, 66, 67) . '::integer')
+	  if chance(5) == 0;
+	return 'NOT (' . "$n LIKE $like" . ')' if chance(8) == 0;
+	return "$n " . pick('LIKE', 'LIKE', 'NOT LIKE', 'ILIKE', '^@') . " $like";
+}
+
 # Conditions that only some types have.
 sub special
 {
@@ -147,13 +205,13 @@ sub special
 	my $type = $c->{type};
 	my $op = pick('=', '<', '>=');
 
-	return pick("octet_length($n) " . ordering() . ' ' . constant('integer', pick(0, 1, 4, 20, 32, 33) . '::integer'),
+	return pick(helper($c, $n), helper($c, $n), "octet_length($n) " . ordering() . ' ' . constant('integer', pick(0, 1, 4, 20, 32, 33) . '::integer'),
 		"substr($n, 1, " . pick(1, 3, 4, 8, 40) . ') = substr(' . value($c) . ', 1, ' . pick(1, 3, 4, 8, 40) . ')',
 		"substr($n, " . pick(0, 1, 2) . ', ' . pick(1, 4) . ") $op " . value($c),
 		"encode($n, 'hex') LIKE " . pick("'0%'", "'%00%'", "'f_%'"),
 		"$n LIKE " . value($c), "$n || '\\x00' = " . value($c), "position(" . value($c) . " IN $n) > 0")
 	  if $type eq 'bytea';
-	return pick("$n LIKE " . pick("'w%'", "'%1'", "'w_'", "'a%b'", "''", "'0x%'", "'%'"), "$n NOT LIKE 'w1%'", "$n ~ '^w?[0-9a]'",
+	return pick(prefix($c, $n), prefix($c, $n), prefix($c, $n), "$n LIKE " . pick("'w%'", "'%1'", "'w_'", "'a%b'", "''", "'0x%'", "'%'"), "$n NOT LIKE 'w1%'", "$n ~ '^w?[0-9a]'",
 		"$n ILIKE 'W%'", "length($n) " . ordering() . ' ' . pick(0, 2, 5, 12), "upper($n) = upper(" . value($c) . ')',
 		"starts_with($n, 'w1')", "$n || 'x' " . ordering() . ' ' . value($c), "$n COLLATE \"C\" " . ordering() . ' ' . value($c),
 		"$n COLLATE \"POSIX\" = " . value($c))
