@@ -1,7 +1,9 @@
 /*
  * hb_lz.c
  *		lz4 blocks and zstd frames (without content size and checksum: both
- *		are ours).  The contexts live as long as the process.
+ *		are ours).  The contexts live as long as the process.  The one to
+ *		decompress is in static memory: without memory for it, what is read
+ *		would look damaged.  Without one to compress, values stay as they are.
  */
 #include "codec/hb_lz.h"
 
@@ -11,6 +13,7 @@
 
 static ZSTD_CCtx *zstd_cctx = NULL;
 static ZSTD_DCtx *zstd_dctx = NULL;
+static uint64_t zstd_dctx_space[256 * 1024 / sizeof(uint64_t)];
 static LZ4_stream_t lz4_state;
 
 static size_t
@@ -67,7 +70,9 @@ hb_lz_decompress(int codec, const uint8_t *src, size_t len,
 
 		if (zstd_dctx == NULL)
 		{
-			zstd_dctx = ZSTD_createDCtx();
+			zstd_dctx = ZSTD_initStaticDCtx(zstd_dctx_space, sizeof(zstd_dctx_space));
+			if (zstd_dctx == NULL)
+				zstd_dctx = ZSTD_createDCtx();
 			if (zstd_dctx == NULL)
 				return false;
 			ZSTD_DCtx_setParameter(zstd_dctx, ZSTD_d_format, ZSTD_f_zstd1_magicless);
