@@ -55,6 +55,20 @@ SELECT w, hotblocks.uint256(decode(lpad('1', 64, '0') || lpad('abc0', 64, '0') |
 FROM unnest(ARRAY[-1, 0, 1, 2, 67108863, 2147483647]) w;
 SELECT hotblocks.address(decode(repeat('ff', 32), 'hex'), 0) IS NULL AS no_address;
 
+-- the values that everybody knows
+SELECT hotblocks.keccak256('') = '\xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470' AS keccak_of_nothing,
+	hotblocks.topic0('Transfer(address,address,uint256)') = '\xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef' AS transfer,
+	hotblocks.topic0('Approval(address,address,uint256)') = '\x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925' AS approval,
+	hotblocks.selector('transfer(address,uint256)') = '\xa9059cbb' AS call_transfer, hotblocks.selector('approve(address,uint256)') = '\x095ea7b3' AS call_approve,
+	hotblocks.int256(decode(repeat('ff', 31) || 'fe', 'hex')) = -2 AS minus_two, hotblocks.int256(decode('80' || repeat('00', 31), 'hex')) = -(2::numeric ^ 255) AS least,
+	hotblocks.uint256(decode(repeat('ff', 32), 'hex')) = 2::numeric ^ 256 - 1 AS greatest;
+
+-- too short, or NULL
+SELECT hotblocks.uint256('\x'), hotblocks.uint256(decode(repeat('00', 31), 'hex')), hotblocks.int256('\x01'), hotblocks.address(decode(repeat('00', 31), 'hex'), 0),
+	hotblocks.uint256(decode(repeat('00', 63), 'hex'), 1), hotblocks.topic_to_address('\x'), hotblocks.topic_to_address(decode(repeat('00', 33), 'hex'));
+SELECT num_nulls(hotblocks.keccak256(NULL), hotblocks.topic0(NULL), hotblocks.selector(NULL), hotblocks.hex(NULL), hotblocks.to_hex(NULL), hotblocks.checksum(NULL),
+	hotblocks.address_to_topic(NULL), hotblocks.topic_to_address(NULL), hotblocks.uint256(NULL), hotblocks.uint256('\x', NULL), hotblocks.int256(NULL), hotblocks.address(NULL)) AS nulls_of_12;
+
 -- how they may be used
 SELECT proname, provolatile, proparallel, proisstrict FROM pg_proc
 WHERE pronamespace = 'hotblocks'::regnamespace AND proname IN ('keccak256', 'topic0', 'selector', 'hex',
