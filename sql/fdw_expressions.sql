@@ -119,7 +119,22 @@ END $$;
 \c -
 SET search_path = expr, pg_catalog;
 SELECT values_read('SELECT count(*) FROM words WHERE id BETWEEN 1001 AND 4000 AND octet_length(d) = 20'),
-	values_read('SELECT count(*) FROM words WHERE id BETWEEN 1001 AND 4000 AND substr(d, 1, 2) = ''\x0001''');
+	values_read('SELECT count(*) FROM words WHERE id BETWEEN 1001 AND 4000 AND d <> ''\x00''');
+
+-- a column that has the first bytes of another one, and takes no space
+INSERT INTO transactions (block_number, transaction_index, hash, input, sighash)
+	SELECT 1000, row_number() OVER (), sha256(i), i, CASE WHEN length(i) >= 4 THEN substr(i, 1, 4) END
+	FROM unnest('{"\\x","\\x01","\\xffffff","\\xffffffff","\\xffffffff00","\\xfffffffe","\\xfffffffeff","\\xa9059cbb","\\xa9059cbbff","\\xa9059cbc","\\xa9059cba00"}'::bytea[]) i;
+-- one that does not have them is stored
+INSERT INTO transactions (block_number, transaction_index, hash, input, sighash) VALUES (1001, 0, sha256('1'), '\xa9059cbb', '\xffffffff'), (1001, 1, sha256('2'), '\x01', NULL);
+CREATE TABLE heap_transactions AS SELECT transaction_index + block_number AS id, sighash FROM transactions WHERE block_number >= 1000;
+CREATE VIEW some_transactions AS SELECT transaction_index + block_number AS id, sighash FROM transactions WHERE block_number >= 1000;
+SET client_min_messages = error;
+SELECT differs('heap_transactions', 'some_transactions', cond), cond FROM unnest(ARRAY['sighash = ''\xa9059cbb''', 'sighash = ''\xffffffff''', 'sighash = ''\xfffffffe''',
+	'sighash = ''\x01''', 'sighash IS NULL', 'sighash IS NOT NULL', 'sighash IN (''\xa9059cbb'', ''\xffffffff'', ''\x01'')', 'sighash NOT IN (''\xa9059cbb'', ''\xffffffff'')',
+	'sighash <> ''\xa9059cbb''', 'sighash > ''\xa9059cbb''', 'sighash IS DISTINCT FROM ''\xa9059cbb''', 'octet_length(sighash) = 4', 'substr(sighash, 1, 1) = ''\xff''',
+	'sighash = ''\xa9059cbb'' OR sighash IS NULL', 'NOT (sighash = ''\xa9059cbb'')', 'sighash >= ''\xa9059cbb'' AND sighash < ''\xffffffff''']) cond;
+SET client_min_messages = warning;
 
 -- a constant whose length no value has
 SELECT count(*) FROM logs WHERE address = '0xdAC17F958D2ee523a2206206994597C13D831ec7';

@@ -67,7 +67,7 @@ struct HbFilter
 {
 	HbClause   *clause;
 	const HbTable *table;
-	bool		checked;		/* for values that nothing can be equal to */
+	bool		checked;		/* its values, for those that nothing equals */
 };
 
 typedef struct ParseContext
@@ -776,13 +776,57 @@ hb_clause_constant_pred(PlannerInfo *root, const HbClause *clause)
 	return build(clause, constant_value, root);
 }
 
+/* Is there anything in an expression that may differ between rescans? */
+static bool
+rescanned_walker(Node *node, void *arg)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param))
+		return ((Param *) node)->paramkind != PARAM_EXTERN;
+	return IsA(node, Var) || expression_tree_walker(node, rescanned_walker, arg);
+}
+
+/*
+ * Warns of a value that nothing can be equal to, which is most likely not what
+ * was meant: text that is not as the column shows it, bytes of another length.
+ * Values from other tables may well be so.
+ */
+static void
+warn_value(const HbTable *table, const HbClause *clause, Datum value)
+{
+	Datum	   *values = &value;
+	int			n = 1;
+	int			kept = 1;
+
+	if (clause->op != HB_EQ || !hb_operand_may_warn(table, &clause->operand) ||
+		rescanned_walker((Node *) clause->value, NULL))
+		return;
+	if (clause->kind == HB_CLAUSE_ANY)
+		values = array_values(value, &n, &kept);
+	for (int i = 0; i < kept; i++)
+	{
+		/* One warning for a condition is enough. */
+		if (hb_operand_warn(table, &clause->operand, values[i]))
+			break;
+	}
+}
+
 /* For the executor: whatever the expression gives now. */
+typedef struct CurrentContext
+{
+	const HbFilter *filter;
+	ExprContext *econtext;
+} CurrentContext;
+
 static bool
 current_value(void *arg, const HbClause *clause, Datum *value, bool *isnull)
 {
-	ExprContext *econtext = arg;
+	CurrentContext *cxt = arg;
 
-	*value = ExecEvalExpr(clause->state, econtext, isnull);
+	*value = ExecEvalExpr(clause->state, cxt->econtext, isnull);
+	if (!cxt->filter->checked && !*isnull)
+		warn_value(cxt->filter->table, clause, *value);
 	return true;
 }
 
@@ -827,55 +871,10 @@ hb_filter_init(const HbForeign *foreign, Index relid, List *exprs,
 	}
 	filter = palloc0(sizeof(HbFilter));
 	filter->table = foreign->table;
+	filter->checked = IsParallelWorker();	/* the leader's part */
 	filter->clause = list_length(children) == 1 ? linitial(children) :
 		make_branch(HB_CLAUSE_AND, children);
 	return filter;
-}
-
-/* Is there anything in an expression that may differ between rescans? */
-static bool
-rescanned_walker(Node *node, void *arg)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Param))
-		return ((Param *) node)->paramkind != PARAM_EXTERN;
-	return IsA(node, Var) || expression_tree_walker(node, rescanned_walker, arg);
-}
-
-/*
- * Warns of values that nothing can be equal to, which is most likely not what
- * was meant: text that is not as the column shows it, bytes of another length.
- * Values from other tables may well be so.
- */
-static void
-warn_values(const HbTable *table, const HbClause *clause,
-			ExprContext *econtext)
-{
-	Datum		value;
-	Datum	   *values = &value;
-	bool		isnull;
-	int			n = 1;
-	int			kept = 1;
-	ListCell   *lc;
-
-	foreach(lc, clause->children)
-		warn_values(table, lfirst(lc), econtext);
-	if (clause->state == NULL || clause->op != HB_EQ ||
-		!hb_operand_may_warn(table, &clause->operand) ||
-		rescanned_walker((Node *) clause->value, NULL))
-		return;
-	value = ExecEvalExpr(clause->state, econtext, &isnull);
-	if (isnull)
-		return;
-	if (clause->kind == HB_CLAUSE_ANY)
-		values = array_values(value, &n, &kept);
-	for (int i = 0; i < kept; i++)
-	{
-		/* One warning for a condition is enough. */
-		if (hb_operand_warn(table, &clause->operand, values[i]))
-			break;
-	}
 }
 
 /*
@@ -885,10 +884,11 @@ warn_values(const HbTable *table, const HbClause *clause,
 HbPred *
 hb_filter_build(HbFilter *filter, ExprContext *econtext)
 {
-	if (!filter->checked && !IsParallelWorker())
-		warn_values(filter->table, filter->clause, econtext);
+	CurrentContext cxt = {filter, econtext};
+	HbPred	   *pred = build(filter->clause, current_value, &cxt);
+
 	filter->checked = true;
-	return build(filter->clause, current_value, econtext);
+	return pred;
 }
 
 HbPred *

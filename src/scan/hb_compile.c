@@ -12,6 +12,7 @@
 
 #include "catalog/pg_type.h"
 #include "nodes/value.h"
+#include "port/pg_bswap.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
@@ -427,6 +428,96 @@ compile_coalesce(Compiler *c, const HbPred *pred)
 	return compile(c, result);
 }
 
+#define PREFIX_LEN		4		/* of HB_DERIVE_PREFIX4 */
+
+/* More values than this are looked for among values that are made. */
+#define MAX_PREFIXES	8
+
+/* The column starts with these four bytes. */
+static HbPred *
+prefix_pred(Compiler *c, int column, Datum value)
+{
+	HbPred	   *pred;
+	HbSlice		bytes;
+	int64_t		unused;
+	uint32		next;
+
+	hb_value_to_phys(&c->table->columns[column].value, value, &unused, &bytes);
+	if (bytes.len != PREFIX_LEN)
+		return new_pred(HB_PRED_NEVER, -1, 0);
+	pred = new_pred(HB_PRED_AND, -1, 2);
+	for (int i = 0; i < 2; i++)
+	{
+		HbPred	   *bound = new_pred(HB_PRED_CMP, column, 0);
+
+		bound->op = i == 0 ? HB_GE : HB_LT;
+		bound->value_type = BYTEAOID;
+		bound->nvalues = 1;
+		bound->values = palloc(sizeof(Datum));
+		bound->values[0] = value;
+		pred->children[i] = bound;
+	}
+
+	/* Up to the next four bytes, if there are any. */
+	memcpy(&next, bytes.data, sizeof(next));
+	next = pg_hton32(pg_ntoh32(next) + 1);
+	if (next == 0)
+		return pred->children[0];
+	pred->children[1]->values[0] =
+		PointerGetDatum(cstring_to_text_with_len((char *) &next, sizeof(next)));
+	return pred;
+}
+
+/*
+ * The question asked of a column that has the first bytes of another one,
+ * asked of that: it is NULL where that is shorter.
+ */
+static HbNode *
+compile_prefix(Compiler *c, const HbPred *pred)
+{
+	HbColumn   *column = &c->table->columns[pred->column];
+	int			source = hb_table_column(c->table,
+										 strVal(linitial(column->source_columns)));
+	HbPred	   *result;
+	HbPred	   *length;
+
+	if (source < 0 || source == pred->column || pred->of_length ||
+		column->type != BYTEAOID ||
+		c->table->columns[source].type != BYTEAOID)
+		return NULL;
+
+	switch (pred->kind)
+	{
+		case HB_PRED_IS_NULL:
+		case HB_PRED_IS_NOT_NULL:
+			length = new_pred(HB_PRED_CMP, source, 0);
+			length->of_length = true;
+			length->op = pred->kind == HB_PRED_IS_NULL ? HB_LT : HB_GE;
+			length->value_type = INT4OID;
+			length->nvalues = 1;
+			length->values = palloc(sizeof(Datum));
+			length->values[0] = Int32GetDatum(PREFIX_LEN);
+			if (pred->kind == HB_PRED_IS_NOT_NULL)
+				return compile(c, length);
+			result = new_pred(HB_PRED_OR, -1, 2);
+			result->children[0] = length;
+			result->children[1] = new_pred(HB_PRED_IS_NULL, source, 0);
+			return compile(c, result);
+		case HB_PRED_CMP:
+			return pred->op != HB_EQ ? NULL :
+				compile(c, prefix_pred(c, source, pred->values[0]));
+		case HB_PRED_IN:
+			if (pred->negated || pred->nvalues > MAX_PREFIXES)
+				return NULL;
+			result = new_pred(HB_PRED_OR, -1, pred->nvalues);
+			for (int i = 0; i < pred->nvalues; i++)
+				result->children[i] = prefix_pred(c, source, pred->values[i]);
+			return compile(c, result);
+		default:
+			return NULL;
+	}
+}
+
 static HbNode *
 compile_leaf(Compiler *c, const HbPred *pred)
 {
@@ -477,6 +568,8 @@ compile_leaf(Compiler *c, const HbPred *pred)
 
 	if (column->derive == HB_DERIVE_COALESCE)
 		node->alt = compile_coalesce(c, pred);
+	else if (column->derive == HB_DERIVE_PREFIX4)
+		node->alt = compile_prefix(c, pred);
 	return node;
 }
 

@@ -6,7 +6,8 @@
  * equality finds the source's rows through their hash index, and their
  * positions become rows of the chunk.  A column looked up by block, such as a
  * log's timestamp: a scan of the source table gives runs of blocks.  A
- * coalescing column: the same question of its sources (the node's alt).  All
+ * coalescing column, and one with the first bytes of another: the same question
+ * of its sources (the node's alt).  All
  * others, and whatever is not exact, have their values made for the rows that
  * the other leaves let pass.
  */
@@ -260,7 +261,8 @@ hb_bind_derived(HbCursor *cur, HbNode *node, HbBound *b)
 	HbTable    *source;
 	int			col;
 
-	if (code == HB_DERIVE_COALESCE && node->alt != NULL)
+	if ((code == HB_DERIVE_COALESCE || code == HB_DERIVE_PREFIX4) &&
+		node->alt != NULL)
 	{
 		b->alt = node->alt;
 		verdict = hb_bind(cur, node->alt);

@@ -146,7 +146,7 @@ typedef struct HbNode
 	struct HbNode **children;
 	HbLeaf	   *leaf;
 	struct HbNode *alt;			/* the same asked of the columns that this one
-								 * coalesces, for chunks that leave it out */
+								 * is made of, for chunks that leave it out */
 } HbNode;
 
 typedef struct HbTree
