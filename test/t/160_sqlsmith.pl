@@ -60,6 +60,7 @@ is($node->safe_psql('postgres', 'SELECT 1'), '1', 'the server is up');
 # of themselves, given nonsense, is not ours:
 my @core = (
 	qr/failed to find conversion function from unknown to text/,
+	qr/invalid INTERVAL typmod: 0x/,
 	# pg_opclass_is_visible and the like, given any number
 	qr/cache lookup failed for operator class \d+/);
 my $log = PostgreSQL::Test::Utils::slurp_file($node->logfile, $offset);
