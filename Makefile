@@ -6,6 +6,9 @@
 #   make check           every test, on a throwaway cluster
 #   make unit            only the plain C unit tests and a short run of the fuzzers
 #   make installcheck    pg_regress, isolation and TAP on a running server
+#   make check-assert    the tests on a PostgreSQL built with assertions
+#   make check-valgrind  pg_regress under valgrind (about an hour)
+#   make check-all       make check on PostgreSQL 15, 17 and 18 (root, Debian 12)
 #   make format          clang-format over src and test
 #   make dist            a zip of the committed tree
 #
@@ -21,13 +24,22 @@ EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" hotblocks.co
 PG_CONFIG ?= pg_config
 
 # What the tests need on the machine must not be needed to read this file.
-HOUSE_GOALS = check demo dist format unit
+HOUSE_GOALS = check check-all check-assert check-valgrind demo dist format unit
 ifneq ($(filter $(HOUSE_GOALS),$(MAKECMDGOALS)),)
 
-export PG_CONFIG TEST_DATA DEMO_DATA SUITES
+export PG_CONFIG TEST_DATA DEMO_DATA SUITES BUILD_CACHE
 
 check:
 	@test/run
+
+check-all:
+	@tools/check_versions
+
+check-assert:
+	@tools/check_assert
+
+check-valgrind:
+	@tools/check_assert valgrind
 
 unit:
 	@SUITES='unit fuzz' test/run
