@@ -100,6 +100,7 @@ hb_counted_init(HbCounted *c)
 	c->mem.realloc = hb_counted_realloc;
 	c->mem.free = hb_counted_free;
 	c->mem.arg = c;
+	c->mem.check = NULL;
 	c->held = c->peak = 0;
 }
 
