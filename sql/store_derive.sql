@@ -60,3 +60,44 @@ SELECT key, slot, transaction_hash FROM der.state_diffs ORDER BY key;
 
 DROP FUNCTION der.stored;
 SELECT hotblocks.drop_dataset('der');
+
+-- rows of a source that come later, to a position that has one, change nothing
+SELECT hotblocks.create_dataset('late', 'evm', linkage => 'links');
+CREATE FUNCTION late_hash(int) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$ SELECT decode(repeat(lpad($1::text, 2, '0'), 32), 'hex') $$;
+BEGIN;
+INSERT INTO late.transactions (block_number, transaction_index, hash) VALUES (1, 0, late_hash(11));
+INSERT INTO late.logs (block_number, transaction_index, log_index, address, transaction_hash) VALUES (1, 0, 0, '\xaa', late_hash(11));
+INSERT INTO late.transactions (block_number, transaction_index, hash) VALUES (0, 0, late_hash(0)), (1, 0, late_hash(22));
+SELECT left(transaction_hash::text, 6) FROM late.logs;
+COMMIT;
+SELECT left(transaction_hash::text, 6) FROM late.logs;
+SELECT count(*) FILTER (WHERE transaction_hash = late_hash(11)), count(*) FILTER (WHERE transaction_hash = late_hash(22)) FROM late.logs;
+SELECT count(*) FROM late.logs WHERE transaction_hash = late_hash(11);
+SELECT count(*) FROM late.logs WHERE transaction_hash = late_hash(22);
+-- a function of the statement that writes the logs writes the later transaction
+CREATE FUNCTION late_meanwhile(n int) RETURNS bytea LANGUAGE plpgsql AS $$
+BEGIN
+	INSERT INTO late.transactions (block_number, transaction_index, hash) VALUES (n - 1, 0, late_hash(0)), (n, 0, late_hash(33));
+	RETURN '\xbb';
+END $$;
+INSERT INTO late.transactions (block_number, transaction_index, hash) VALUES (3, 0, late_hash(31));
+INSERT INTO late.logs (block_number, transaction_index, log_index, address, transaction_hash) SELECT 3, 0, 0, late_meanwhile(3), late_hash(31);
+SELECT left(transaction_hash::text, 6) FROM late.logs WHERE block_number = 3;
+SELECT count(*) FROM late.logs WHERE transaction_hash = late_hash(33);
+-- transactions that are there before their block is fed
+INSERT INTO late.transactions (block_number, transaction_index, hash) VALUES (5, 0, late_hash(55)), (4, 0, late_hash(44));
+SELECT (hotblocks.extend('late', format(
+	'{"block": {"number": "0x5", "hash": "0x%1$s", "parentHash": "0x%1$s", "timestamp": "0x64", "transactions": [{"hash": "0x%2$s", "transactionIndex": "0x0"}]},
+	"receipts": [{"transactionHash": "0x%2$s", "logs": [{"logIndex": "0x0", "address": "0x%3$s", "topics": [], "data": "0x"}]}]}',
+	encode(late_hash(50), 'hex'), encode(late_hash(51), 'hex'), repeat('aa', 20)))).head;
+SELECT left(transaction_hash::text, 6), block_timestamp FROM late.logs WHERE block_number = 5;
+SELECT count(*) FROM late.logs WHERE transaction_hash = late_hash(51);
+-- a block's time that comes after logs which have none
+INSERT INTO late.blocks (number, hash, timestamp) VALUES (10, late_hash(10), '2020-01-01');
+INSERT INTO late.logs (block_number, transaction_index, log_index, address, block_timestamp) VALUES (10, 0, 0, '\xaa', '2020-01-01'), (11, 0, 0, '\xaa', NULL);
+INSERT INTO late.blocks (number, hash, timestamp) VALUES (11, late_hash(12), '2020-01-02');
+SELECT block_number, block_timestamp IS NULL AS unknown FROM late.logs WHERE block_number >= 10 ORDER BY 1;
+SELECT block_number FROM late.logs WHERE block_timestamp = '2020-01-02';
+SELECT block_number FROM late.logs WHERE block_timestamp >= '2020-01-01';
+DROP FUNCTION late_meanwhile, late_hash;
+SELECT hotblocks.drop_dataset('late');

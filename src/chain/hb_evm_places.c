@@ -222,6 +222,8 @@ evm_find_derived(HbFeed *feed)
 	{
 		HbFeedTable *ft = &feed->tables[t];
 
+		ft->timestamp_col = evm_column(feed, t, t == HB_FEED_BLOCKS ?
+									   "timestamp" : "block_timestamp");
 		ft->sure_cols = palloc(ft->table->ncolumns * sizeof(int));
 		ft->cond_cols = palloc(ft->table->ncolumns * sizeof(int));
 		for (int c = 0; c < ft->table->ncolumns; c++)
@@ -230,7 +232,8 @@ evm_find_derived(HbFeed *feed)
 
 			if (derive == HB_DERIVE_NONE)
 				continue;
-			if (derive == HB_DERIVE_LOOKUP_ITEM || derive == HB_DERIVE_PREFIX4 ||
+			if (derive == HB_DERIVE_LOOKUP_ITEM ||
+				derive == HB_DERIVE_LOOKUP_BLOCK || derive == HB_DERIVE_PREFIX4 ||
 				derive == HB_DERIVE_BLOOM_BLOCK || derive == HB_DERIVE_BLOOM_ITEM)
 				ft->cond_cols[ft->ncond++] = c;
 			else

@@ -157,6 +157,7 @@ hb_feed_begin(HbDataset *ds, HbFeedSource source, List *tables, CommandId cid,
 
 	feed_open_tables(feed, tables);
 	hb_head_lock(ds, HB_HEAD_NO_KEY_UPDATE, &feed->old);
+	feed->batch = hb_next_chunk_id(ds);
 	feed->head = feed->old;
 	feed->snapshot = RegisterSnapshot(GetLatestSnapshot());
 	feed->old_trace_format = feed->trace_format =
@@ -194,7 +195,11 @@ feed_writer_end(HbFeed *feed, HbFeedTable *ft)
 void
 hb_feed_row(HbFeed *feed, HbFeedTable *ft, bool derives)
 {
+	HbFeedTable *blocks = &feed->tables[HB_FEED_BLOCKS];
+
 	CHECK_FOR_INTERRUPTS();
+	if (ft->timestamp_col >= 0 && blocks->timestamp_col >= 0)
+		ft->row[ft->timestamp_col] = blocks->row[blocks->timestamp_col];
 	if (!derives && !ft->broken)
 	{
 		/* chunks so far may leave the columns out, the rest may not */
@@ -206,7 +211,8 @@ hb_feed_row(HbFeed *feed, HbFeedTable *ft, bool derives)
 		MemoryContext old_cxt = MemoryContextSwitchTo(feed->cxt);
 
 		ft->writer = hb_writer_begin_transition(ft->table, feed->cid,
-												feed->statement_snapshot);
+												feed->statement_snapshot,
+												feed->batch);
 		for (int i = 0; i < ft->nsure; i++)
 			hb_writer_assume_derived(ft->writer, ft->sure_cols[i]);
 		if (!ft->broken)

@@ -114,6 +114,7 @@ struct HbFeedTable
 	HbWriter   *writer;
 	HbPhysValue *row;			/* the row being made; .isnull when unset */
 	bool	   *present;		/* by column: the document had it, maybe null */
+	int			timestamp_col;	/* the block's time; -1: there is none */
 	int			nsure;			/* columns that always derive */
 	int		   *sure_cols;
 	int			ncond;			/* columns that derive as a rule */
@@ -164,6 +165,7 @@ struct HbFeed
 	bool		flushed;		/* snapshot sees blocks of this feed, up to */
 	int64		flushed_last;	/* this one */
 
+	int64		batch;			/* of all its chunks */
 	HbFeedTable tables[HB_FEED_NTABLES];
 	HbEvmPlaces *places;
 

@@ -174,6 +174,9 @@ find_runs(HbScan *scan, HbLeaf *leaf, HbTable *source, int col)
 	leaf->runs = palloc(sizeof(HbBlockRun) * room);
 	leaf->nruns = 0;
 	leaf->runs_exact = !inner->set->overlaps;
+	leaf->nsources = inner->set->nchunks;
+	leaf->sources = palloc_array(HbChunkRow, Max(leaf->nsources, 1));
+	memcpy(leaf->sources, inner->set->chunks, leaf->nsources * sizeof(HbChunkRow));
 	while (hb_scan_next(inner, &batch))
 	{
 		for (int i = 0; i < batch.nrows; i++)
@@ -201,6 +204,30 @@ find_runs(HbScan *scan, HbLeaf *leaf, HbTable *source, int col)
 	hb_scan_end(inner);
 	leaf->have_runs = true;
 	MemoryContextSwitchTo(old);
+}
+
+/* Does the chunk derive from all of the source's rows of its blocks? */
+static bool
+derives_from_all(const HbLeaf *leaf, const HbChunkRow *row)
+{
+	int			lo = 0;
+	int			hi = leaf->nsources;
+
+	while (lo < hi)
+	{
+		int			mid = (lo + hi) / 2;
+
+		if (leaf->sources[mid].last_block < row->first_block)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < leaf->nsources && leaf->sources[lo].first_block <= row->last_block; lo++)
+	{
+		if (!hb_chunk_counts(&leaf->sources[lo], row->batch))
+			return false;
+	}
+	return true;
 }
 
 static HbVerdict
@@ -291,7 +318,7 @@ hb_bind_derived(HbCursor *cur, HbNode *node, HbBound *b)
 			if (!leaf->have_runs)
 				find_runs(scan, leaf, source, col);
 			verdict = bind_runs(cur, leaf, b);
-			exact = leaf->runs_exact;
+			exact = leaf->runs_exact && derives_from_all(leaf, cur->chunk->row);
 		}
 	}
 

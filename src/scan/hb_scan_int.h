@@ -124,7 +124,9 @@ typedef struct HbLeaf
 	int			npositions;
 	HbPosition *positions;		/* ascending */
 	bool		have_runs;
-	bool		runs_exact;
+	bool		runs_exact;		/* for who derives from all chunks of: */
+	int			nsources;
+	HbChunkRow *sources;		/* ascending, disjoint, if exact */
 	int			nruns;
 	HbBlockRun *runs;			/* ascending, disjoint */
 } HbLeaf;

@@ -6,7 +6,7 @@
  * hb_compare decides when a chunk is written: a column is left out when for
  * each of its rows the value is what the reader will compute, from the chunks
  * that the writer sees (which every later reader of the new chunk sees too)
- * and that the reader will look at (those of the same or of earlier batches).
+ * and that every reader will look at (hb_settle.c).
  * For values of other tables' rows each row must have a source row: a missing
  * one might come later.
  *

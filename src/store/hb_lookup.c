@@ -8,7 +8,7 @@
  * Keys that ascend, as rows of a chunk do, go through the source like a merge:
  * the same chunk, the same page, usually the row after.
  *
- * Only chunks of the asking chunk's batch or of earlier ones count.  A chunk
+ * Only chunks that count for the asking chunk's batch are looked at.  A chunk
  * that was written later, with rows that belong to the same position, would
  * otherwise change values that were compared without it.
  */
@@ -150,7 +150,7 @@ hb_lookup_find(HbLookup *lookup, int64 batch, int64 block, int64 item, int *from
 		bool		good;
 
 		*from = index + 1;
-		if (lookup->set->chunks[index].batch <= batch)
+		if (hb_chunk_counts(&lookup->set->chunks[index], batch))
 		{
 			slot = hb_lookup_open(lookup, index, values);
 			if (lookup->by_item)

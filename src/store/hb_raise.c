@@ -14,10 +14,6 @@
  * a dataset is dirty (the backend's caches do not hold in this transaction) is
  * never forgotten before the transaction ends: it may cost a needless raise of
  * the layout, never a wrong answer.
- *
- * The batch is a number that all chunks of a transaction share, taken from the
- * dataset's sequence of chunk ids before its first chunk.  Derived values look
- * only at source chunks of their own or of earlier batches (hb_derive.c).
  */
 #include "postgres.h"
 
@@ -54,7 +50,6 @@ typedef struct HbXactDataset
 	Oid			chunk_relid;
 	NameData	name;
 	bool		dirty;
-	int64		batch;			/* 0: none taken yet */
 	List	   *loads;			/* HbLoad * */
 } HbXactDataset;
 
@@ -258,16 +253,6 @@ hb_next_chunk_id(HbDataset *ds)
 
 	table_close(rel, NoLock);
 	return nextval_internal(sequence, false);
-}
-
-int64
-hb_xact_batch(HbDataset *ds)
-{
-	HbXactDataset *xd = hb_xact_dataset(ds, true);
-
-	if (xd->batch == 0)
-		xd->batch = hb_next_chunk_id(ds);
-	return xd->batch;
 }
 
 static void

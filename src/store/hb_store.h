@@ -263,14 +263,26 @@ typedef struct HbChunkRow
 	uint32		nrows;
 	uint64		body_len;
 	uint64		bytes;			/* directory and body */
-	int64		batch;			/* of the transaction that wrote it; from the
-								 * sequence of chunk ids */
+	int64		batch;			/* from the sequence of chunk ids: values that
+								 * it leaves out derive from chunks below */
 	int32		directory_bytes;
 	int16		level;			/* 0: as written; compaction's are above */
 	int16		format;
 	struct HbChunkEntry *entry; /* the store's */
 	struct HbPendingImage *image;	/* the store's: a chunk in memory only */
 } HbChunkRow;
+
+/*
+ * Is a chunk of a source table one that a chunk of this batch derives from?
+ * Those with lower ids are, and those of the same feed.  Ids of chunks in
+ * memory are negative.
+ */
+static inline bool
+hb_chunk_counts(const HbChunkRow *source, int64 batch)
+{
+	return source->batch == batch ||
+		(source->chunk_id > 0 && source->chunk_id < batch);
+}
 
 /*
  * The chunks of a table under a snapshot that touch blocks lo..hi, ordered by
@@ -377,11 +389,14 @@ typedef struct HbWriterResult
  * cid is the command id of the statement: its rows are seen by snapshots with
  * a higher one from the moment that hb_writer_row returns, whether stored or
  * not.  snapshot is the statement's, which must stay until finish; derived
- * columns are compared under it.
+ * columns are compared under it.  batch is one number of hb_next_chunk_id for
+ * all writers of a feed: their chunks may derive from one another's rows,
+ * whichever is stored first.
  */
 extern HbWriter *hb_writer_begin(HbTable *table, CommandId cid, Snapshot snapshot);
 extern HbWriter *hb_writer_begin_transition(HbTable *table, CommandId cid,
-											Snapshot snapshot);
+											Snapshot snapshot, int64 batch);
+extern int64 hb_next_chunk_id(HbDataset *ds);
 extern void hb_writer_row(HbWriter *w, const Datum *values, const bool *isnull);
 extern void hb_writer_finish(HbWriter *w, HbWriterResult *result);
 

@@ -182,13 +182,23 @@ extern HbTable *hb_table_load(HbDataset *ds, const char *table);
 /* hb_memory.c: an allocator over a memory context */
 extern void hb_mem_init(HbMem *mem, MemoryContext cxt);
 
+/* hb_settle.c: who writes chunks, and who looks for those of others */
+typedef enum HbSettle
+{
+	HB_SETTLE_WRITE,
+	HB_SETTLE_LOOK
+} HbSettle;
+
+extern void hb_settle_lock(HbDataset *ds, HbSettle who);
+extern void hb_settle_unlock(HbDataset *ds, HbSettle who);
+extern bool hb_settled(HbDataset *ds, const char *source, int64 lo, int64 hi,
+					   Snapshot snapshot, int64 batch);
+
 /*
  * hb_raise.c: what this transaction has written, dataset by dataset, and what
  * is to be done about it at pre-commit.
  */
 extern void hb_xact_dirty(HbDataset *ds);
-extern int64 hb_xact_batch(HbDataset *ds);
-extern int64 hb_next_chunk_id(HbDataset *ds);
 /* hb_raise.c, for the block table's rows of a load */
 typedef struct HbBlockRef
 {

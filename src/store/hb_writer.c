@@ -28,6 +28,7 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "miscadmin.h"
+#include "nodes/value.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -155,7 +156,6 @@ hb_writer_create(HbTable *table, bool transition, CommandId cid, Snapshot snapsh
 	hb_mem_init(&w->mem, cxt);
 	w->cid = cid;
 	w->snapshot = snapshot;
-	w->batch = hb_xact_batch(table->dataset);
 	w->assumed = palloc0_array(bool, table->ncolumns);
 	w->values = palloc0_array(HbPhysValue, table->ncolumns);
 	w->hash_col = hb_table_column(table, "hash");
@@ -170,7 +170,6 @@ hb_writer_create(HbTable *table, bool transition, CommandId cid, Snapshot snapsh
 	w->pending.table = table;
 	w->pending.cid = cid;
 	w->pending.transition = transition;
-	w->pending.batch = w->batch;
 	w->pending.builder = w->builder;
 	w->pending.assumed = w->assumed;
 	hb_pending_begin(&w->pending, cxt);
@@ -187,9 +186,13 @@ hb_writer_begin(HbTable *table, CommandId cid, Snapshot snapshot)
 }
 
 HbWriter *
-hb_writer_begin_transition(HbTable *table, CommandId cid, Snapshot snapshot)
+hb_writer_begin_transition(HbTable *table, CommandId cid, Snapshot snapshot,
+						   int64 batch)
 {
-	return hb_writer_create(table, true, cid, snapshot);
+	HbWriter   *w = hb_writer_create(table, true, cid, snapshot);
+
+	w->batch = w->pending.batch = batch;
+	return w;
 }
 
 void
@@ -302,18 +305,81 @@ hb_writer_insert_chunk(HbWriter *w, const HbChunkInfo *info)
 	table_close(rel, NoLock);
 }
 
+/* The block of a row of the sorted builder. */
+static int64
+hb_writer_block(HbWriter *w, uint32 row)
+{
+	int64		block;
+
+	(void) hb_builder_get_int(w->builder, w->table->block_col, row, &block);
+	return block;
+}
+
+static bool
+hb_derives_from_table(const HbColumn *column)
+{
+	return column->derive == HB_DERIVE_LOOKUP_ITEM ||
+		column->derive == HB_DERIVE_LOOKUP_BLOCK ||
+		column->derive == HB_DERIVE_BLOOM_ITEM ||
+		column->derive == HB_DERIVE_BLOOM_BLOCK;
+}
+
+/*
+ * Takes the batch of the chunk that is to be written, unless it is a feed's,
+ * and returns the names (String nodes) of the tables that its first nrows rows
+ * may derive from.
+ */
+static List *
+hb_writer_settle(HbWriter *w, uint32 nrows)
+{
+	HbTable    *table = w->table;
+	HbDataset  *ds = table->dataset;
+	List	   *asked = NIL;
+	List	   *settled = NIL;
+	int64		lo;
+	int64		hi;
+
+	for (int col = 0; col < table->ncolumns; col++)
+	{
+		if (hb_derives_from_table(&table->columns[col]))
+			asked = list_append_unique(asked,
+									   makeString(NameStr(table->columns[col].source_table)));
+	}
+	if (asked == NIL)
+		return NIL;
+
+	lo = hb_writer_block(w, 0);
+	hi = hb_writer_block(w, nrows - 1);
+	hb_settle_lock(ds, HB_SETTLE_LOOK);
+	if (!w->transition)
+		w->batch = hb_next_chunk_id(ds);
+	for (int i = 0; i < list_length(asked); i++)
+	{
+		/* a feed's own rows are what it derives from, and no others */
+		if (hb_settled(ds, strVal(list_nth(asked, i)), lo, hi,
+					   w->transition ? NULL : w->snapshot, w->batch))
+			settled = lappend(settled, list_nth(asked, i));
+	}
+	hb_settle_unlock(ds, HB_SETTLE_LOOK);
+	return settled;
+}
+
 /* Leaves out what the chunk's first nrows rows can do without. */
 static void
 hb_writer_derive(HbWriter *w, uint32 nrows)
 {
 	HbTable    *table = w->table;
 	HbComparer *comparer = NULL;
+	List	   *settled = hb_writer_settle(w, nrows);
 
 	for (int col = 0; col < table->ncolumns; col++)
 	{
 		HbColumn   *column = &table->columns[col];
 
 		if (column->derive == HB_DERIVE_NONE)
+			continue;
+		if (hb_derives_from_table(column) &&
+			!list_member(settled, makeString(NameStr(column->source_table))))
 			continue;
 		if (!w->assumed[col])
 		{
@@ -339,7 +405,10 @@ hb_writer_chunk(HbWriter *w, uint32 nrows)
 
 	hb_writer_derive(w, nrows);
 	hb_xact_dirty(w->table->dataset);
+	hb_settle_lock(w->table->dataset, HB_SETTLE_WRITE);
 	w->chunk_id = hb_next_chunk_id(w->table->dataset);
+	if (w->batch == 0)
+		w->batch = w->chunk_id; /* it derives from nothing */
 	w->seq = 0;
 	w->body_len = 0;
 	w->piece_len = 0;
@@ -347,6 +416,9 @@ hb_writer_chunk(HbWriter *w, uint32 nrows)
 	if (!hb_builder_finish(w->builder, nrows, w->chunk_id, &sink, &info, &error))
 		hb_table_limit_error(w->table, &error);
 	hb_writer_insert_chunk(w, &info);
+	hb_settle_unlock(w->table->dataset, HB_SETTLE_WRITE);
+	if (!w->transition)
+		w->batch = 0;
 	hb_builder_drop(w->builder, nrows);
 	pfree(w->piece);
 	w->piece = NULL;
@@ -355,16 +427,6 @@ hb_writer_chunk(HbWriter *w, uint32 nrows)
 	w->result.chunks++;
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(w->row_cxt);
-}
-
-/* The block of a row of the sorted builder. */
-static int64
-hb_writer_block(HbWriter *w, uint32 row)
-{
-	int64		block;
-
-	(void) hb_builder_get_int(w->builder, w->table->block_col, row, &block);
-	return block;
 }
 
 /* The first of the nrows sorted rows whose block is not below the one given. */
