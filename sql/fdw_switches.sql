@@ -25,7 +25,7 @@ SELECT count(*) FROM swi.t WHERE n BETWEEN 10 AND 20 AND x = 'x3';
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SET enable_material = off;
-EXPLAIN (COSTS OFF) SELECT t.n, i FROM pick JOIN swi.t ON n = m;
+SELECT replace(p, 't.n = pick.m', 'pick.m = t.n') AS p FROM pg_temp.explain('SELECT t.n, i FROM pick JOIN swi.t ON n = m') p;
 SELECT t.n, i FROM pick JOIN swi.t ON n = m ORDER BY 1, 2 LIMIT 3;
 SELECT m, i FROM pick, LATERAL (SELECT i FROM swi.t WHERE n = m ORDER BY i DESC LIMIT 1) l ORDER BY 1;
 RESET hotblocks.enable_filter_pushdown;
