@@ -66,11 +66,65 @@ range_text(const HbBlockRange *range)
 	return psprintf("blocks " INT64_FORMAT " to " INT64_FORMAT, range->first, range->last);
 }
 
-void
-hb_coverage_check(HbTable *table, Snapshot snapshot, int64 lo, int64 hi)
+/* Reads what was never delivered, into the check's context. */
+static void
+coverage_read(HbCoverageCheck *check, HbTable *table, Snapshot snapshot)
 {
 	HbDataset  *ds = table->dataset;
+	MemoryContext old = MemoryContextSwitchTo(check->cxt);
 	HbHead		head;
+
+	hb_head_read(ds, snapshot, &head);
+	check->missing = NIL;
+	if (!head.empty)
+	{
+		int64		first = Max(head.first_block, head.floor_block);
+
+		if (first <= head.head_number)
+			check->missing = hb_coverage_missing(ds, snapshot, NameStr(table->name),
+												 first, head.head_number);
+	}
+	check->known = true;
+	MemoryContextSwitchTo(old);
+}
+
+/* The parts of the ranges, which ascend, that are in lo..hi. */
+static List *
+ranges_within(List *ranges, int64 lo, int64 hi)
+{
+	List	   *result = NIL;
+	int			at = 0;
+	int			end = list_length(ranges);
+
+	while (at < end)
+	{
+		int			mid = (at + end) / 2;
+
+		if (((HbBlockRange *) list_nth(ranges, mid))->last < lo)
+			at = mid + 1;
+		else
+			end = mid;
+	}
+	for (; at < list_length(ranges); at++)
+	{
+		HbBlockRange *range = list_nth(ranges, at);
+		HbBlockRange *part;
+
+		if (range->first > hi)
+			break;
+		part = palloc(sizeof(HbBlockRange));
+		part->first = Max(range->first, lo);
+		part->last = Min(range->last, hi);
+		result = lappend(result, part);
+	}
+	return result;
+}
+
+void
+hb_coverage_check(HbCoverageCheck *check, HbTable *table, Snapshot snapshot,
+				  int64 lo, int64 hi)
+{
+	HbDataset  *ds = table->dataset;
 	List	   *missing;
 	ListCell   *lc;
 	StringInfoData rest;
@@ -78,16 +132,14 @@ hb_coverage_check(HbTable *table, Snapshot snapshot, int64 lo, int64 hi)
 
 	if (hb_missing_data == HB_MISSING_IGNORE || !table->is_item_table)
 		return;
-	hb_head_read(ds, snapshot, &head);
-	if (head.empty)
+	if (check->said && hb_missing_data == HB_MISSING_WARNING)
 		return;
-	lo = Max(lo, Max(head.first_block, head.floor_block));
-	hi = Min(hi, head.head_number);
-	if (lo > hi)
-		return;
-	missing = hb_coverage_missing(ds, snapshot, NameStr(table->name), lo, hi);
+	if (!check->known)
+		coverage_read(check, table, snapshot);
+	missing = ranges_within(check->missing, lo, hi);
 	if (missing == NIL)
 		return;
+	check->said = true;
 
 	initStringInfo(&rest);
 	for_each_from(lc, missing, 1)

@@ -69,8 +69,21 @@ extern void hb_feed_finish(HbFeed *feed, HbFeedResult *result);
  * range was never delivered for the table, an error or a warning that names
  * it, as hotblocks.missing_data says.  Does nothing for the block table and
  * for kinds without coverage.
+ *
+ * The check is the scan's, zeroed but for a context that lives as long: what
+ * is missing is read once, as rescans (of a nested loop, by thousands) have
+ * the same snapshot; and it warns once, not at each of them.
  */
-extern void hb_coverage_check(HbTable *table, Snapshot snapshot, int64 lo, int64 hi);
+typedef struct HbCoverageCheck
+{
+	MemoryContext cxt;
+	bool		known;
+	bool		said;			/* a warning was given */
+	List	   *missing;		/* HbBlockRange *, ascending */
+} HbCoverageCheck;
+
+extern void hb_coverage_check(HbCoverageCheck *check, HbTable *table,
+							  Snapshot snapshot, int64 lo, int64 hi);
 
 /* hotblocks.missing_data */
 typedef enum HbMissingData

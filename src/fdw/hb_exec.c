@@ -71,6 +71,7 @@ hotblocksBeginForeignScan(ForeignScanState *node, int eflags)
 	state->scan_cxt = AllocSetContextCreate(CurrentMemoryContext,
 											"hotblocks scan",
 											ALLOCSET_DEFAULT_SIZES);
+	state->coverage.cxt = state->scan_cxt;
 	state->pred_cxt = AllocSetContextCreate(CurrentMemoryContext,
 											"hotblocks scan predicate",
 											ALLOCSET_SMALL_SIZES);
@@ -113,7 +114,7 @@ check_coverage(HbScanState *state, Snapshot snapshot, HbPred *pred)
 		return;
 	if (pred != NULL && !hb_pred_block_range(table, pred, &lo, &hi))
 		return;
-	hb_coverage_check(table, snapshot, lo, hi);
+	hb_coverage_check(&state->coverage, table, snapshot, lo, hi);
 }
 
 static void

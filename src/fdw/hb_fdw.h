@@ -31,6 +31,7 @@
 #include "utils/numeric.h"
 #include "utils/rel.h"
 
+#include "chain/hb_chain.h"
 #include "scan/hb_scan.h"
 #include "store/hb_store.h"
 
@@ -286,6 +287,7 @@ typedef struct HbScanState
 	int		   *attnums;
 	int		   *columns;
 	HbScan	   *scan;			/* NULL until the first row is asked for */
+	HbCoverageCheck coverage;
 	HbBatch		batch;
 	int			row;			/* next of the batch */
 	bool		started;		/* since the last rescan */
