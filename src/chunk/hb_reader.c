@@ -208,6 +208,7 @@ hb_reader_free(HbReader *r)
 		free_values(r, r->cols[i].values);
 		hb_free(r->mem, r->cols[i].bounds);
 		hb_free(r->mem, r->cols[i].nulls);
+		hb_free(r->mem, r->cols[i].lines);
 	}
 	for (i = 0; i < r->dir.ndicts; i++)
 		free_dict(r, &r->dicts[i]);

@@ -4,8 +4,8 @@
  *
  * A reader owns everything that it has read and wants to keep: page tables,
  * the last page of each integer column, fences, small filters, dictionary
- * slices (they stay, because entries must), and the values of the last page
- * of each column of byte strings.  All of it comes from one counted allocator.
+ * slices (they stay, because entries must), the values of the last page of
+ * each column of byte strings, and hash indexes that are asked again and again.  All of it comes from one counted allocator.
  */
 #ifndef HB_READER_INT_H
 #define HB_READER_INT_H
@@ -93,6 +93,8 @@ typedef struct HbRCol
 	uint8_t    *bounds;			/* page bounds, once loaded */
 	uint64_t   *nulls;			/* of nulls_page */
 	uint32_t	nulls_page;
+	uint32_t	probes;			/* lines of the hash index that were read */
+	uint8_t    *lines;			/* all of them, once there were many */
 } HbRCol;
 
 typedef struct HbRDict

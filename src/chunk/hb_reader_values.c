@@ -14,6 +14,8 @@
 
 #define RUN_MOST	(1024 * 1024)	/* bytes read at once */
 #define PROBE_FROM	(4 * 1024 * 1024)	/* longer: is its end there at all? */
+#define LINES_FEW	16			/* of a hash index: read one by one */
+#define LINES_PER_READ	128		/* of them read for what one read costs */
 #define POOL_KEEP	(1024 * 1024)	/* a pool's block larger than this is freed */
 
 static uint8_t *
@@ -655,6 +657,42 @@ row_equals(HbReader *r, int col, HbValues *v, uint32_t row, HbSlice value, bool 
 	return true;
 }
 
+/*
+ * A line of the hash index, with its checksum taken out.  Who asks for the
+ * rows of one value after the other gets the whole index read at once when as
+ * many lines have been read as that is worth: the rest costs no read at all.
+ */
+static bool
+hash_line(HbReader *r, HbRCol *c, uint32_t at, uint8_t line[HB_HASHLINE])
+{
+	const HbColDesc *d = c->d;
+	uint8_t		stored[4];
+
+	if (c->lines == NULL && c->probes++ >= LINES_FEW + d->hash_lines / LINES_PER_READ)
+	{
+		uint32_t	len = d->hash_lines * HB_HASHLINE;
+		uint8_t    *lines = hb_alloc(r->mem, len);
+
+		if (!hb_reader_read(r, HB_PART_HASH, d->hash_off, len, lines))
+		{
+			hb_free(r->mem, lines);
+			return hb_reader_fail(r, "hash index", d->column_no, at, "could not be read");
+		}
+		c->lines = lines;
+	}
+	if (c->lines != NULL)
+		memcpy(line, c->lines + (size_t) at * HB_HASHLINE, HB_HASHLINE);
+	else if (!hb_reader_read(r, HB_PART_HASH, d->hash_off + (uint64_t) at * HB_HASHLINE,
+							 HB_HASHLINE, line))
+		return hb_reader_fail(r, "hash index", d->column_no, at, "could not be read");
+	memcpy(stored, line + 1, 4);
+	memset(line + 1, 0, 4);
+	if (!hb_crc_matches(hb_crc32c(hb_crc_seed(r->chunk_id, d->column_no, HB_SEED_HASH, at),
+								  line, HB_HASHLINE), stored))
+		return hb_reader_fail(r, "hash index", d->column_no, at, "checksum does not match");
+	return true;
+}
+
 bool
 hb_reader_hash_find(HbReader *r, int col, HbSlice value, uint32_t *rows, int max, int *n)
 {
@@ -695,19 +733,12 @@ hb_reader_hash_find(HbReader *r, int col, HbSlice value, uint32_t *rows, int max
 		uint32_t	at = (home + i) % d->hash_lines;
 		uint8_t		line[HB_HASHLINE];
 		uint32_t	found[HB_HASHLINE_MAX];
-		uint8_t		stored[4];
 		bool		more;
 		int			k;
 		int			nfound;
 
-		if (!hb_reader_read(r, HB_PART_HASH, d->hash_off + (uint64_t) at * HB_HASHLINE,
-							HB_HASHLINE, line))
-			return hb_reader_fail(r, "hash index", d->column_no, at, "could not be read");
-		memcpy(stored, line + 1, 4);
-		memset(line + 1, 0, 4);
-		if (!hb_crc_matches(hb_crc32c(hb_crc_seed(r->chunk_id, d->column_no, HB_SEED_HASH, at),
-									  line, HB_HASHLINE), stored))
-			return hb_reader_fail(r, "hash index", d->column_no, at, "checksum does not match");
+		if (!hash_line(r, c, at, line))
+			return false;
 		nfound = hb_hashindex_match(line, d->rowbits, hash, found, &more);
 		if (nfound < 0)
 			return hb_reader_fail(r, "hash index", d->column_no, at, "a line is damaged");
