@@ -97,6 +97,9 @@ SHOW hotblocks.missing_data;
 SELECT count(*) FROM lc.logs;
 SELECT count(*) FROM lc.logs WHERE block_number BETWEEN 4 AND 5;
 SELECT count(*) FROM lc.logs WHERE block_number > 6;
+-- once for each scan, however often it is repeated
+SELECT count(l.block_number) FROM generate_series(1, 6) n LEFT JOIN LATERAL
+	(SELECT * FROM lc.logs WHERE block_number = n OFFSET 0) l ON true;
 SELECT count(*) FROM lc.blocks;
 SELECT count(*) FROM lc.transactions;
 SET hotblocks.missing_data = error;

@@ -175,6 +175,29 @@ test_hash_lookup(void **state)
 	assert_in_range(total(), 64, 2500);
 }
 
+/* Who asks for one hash after the other gets the index whole. */
+static void
+test_hash_lookups(void **state)
+{
+	uint32_t	rows[4];
+	int			n;
+
+	(void) state;
+	for (uint32_t i = 0; i < 3000; i++)
+	{
+		uint32_t	row = i * 37 % 200000;
+		HbSlice		v = {cell(&m, row, 4)->p, 32};
+
+		if (i == 2000)
+			hb_reader_reset_stats(r);
+		assert_true(hb_reader_hash_find(r, 4, v, rows, 4, &n));
+		assert_int_equal(n, 1);
+		assert_int_equal(rows[0], row);
+	}
+	(void) total();
+	assert_int_equal(stats.bytes[HB_PART_HASH], 0);
+}
+
 static void
 test_point_value(void **state)
 {
@@ -277,6 +300,7 @@ main(void)
 		cmocka_unit_test(test_dict_lookup),
 		cmocka_unit_test(test_code_page),
 		cmocka_unit_test(test_hash_lookup),
+		cmocka_unit_test(test_hash_lookups),
 		cmocka_unit_test(test_point_value),
 		cmocka_unit_test(test_position),
 		cmocka_unit_test(test_small_chunk),
