@@ -149,7 +149,7 @@ datum_of_bytes(HbColumn *column, HbSlice bytes)
 {
 	struct varlena *v;
 
-	if (column->value.class != HB_VALUE_VARLENA)
+	if (column->type != BYTEAOID)
 		return hb_value_from_bytes(&column->value, bytes, NameStr(column->name));
 	v = palloc(VARHDRSZ + bytes.len);
 	SET_VARSIZE(v, VARHDRSZ + bytes.len);
@@ -247,7 +247,8 @@ fill_bytes(HbCursor *cur, HbColumnState *cs, HbColumn *column, uint32 page,
 	HB_READ(cur, hb_reader_bytes(cur->reader, cs->rcol, page, present, m, slices));
 	scan->stats.values_decoded += m;
 
-	if (column->value.class != HB_VALUE_VARLENA)
+	/* text is checked as it is read */
+	if (column->type != BYTEAOID)
 	{
 		for (int i = 0; i < m; i++)
 			values[places[i]] = datum_of_bytes(column, slices[i]);

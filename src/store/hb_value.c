@@ -4,8 +4,11 @@
  *
  * Which built-in types are stored by their own bytes is a list, not a rule:
  * types with OIDs inside (the reg* types, ranges, composites, enums) would not
- * survive a dump, and everything that is not on the list goes through its
- * output and input functions, under the settings that pg_dump uses.
+ * survive a dump, types with a structure of their own (jsonb, tsvector, inet)
+ * would have to be trusted when they are read, and everything that is not on
+ * the list goes through its output and input functions, under the settings
+ * that pg_dump uses.  What is stored by its bytes is checked when it is read:
+ * lengths, an array's header, the encoding of text.
  */
 #include "postgres.h"
 
@@ -15,6 +18,7 @@
 #include "store/hb_value.h"
 
 #include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -36,7 +40,6 @@ hb_value_is_binary(Oid type)
 		case BOOLOID:
 		case BYTEAOID:
 		case CHAROID:
-		case NAMEOID:
 		case INT8OID:
 		case INT2OID:
 		case INT4OID:
@@ -50,17 +53,13 @@ hb_value_is_binary(Oid type)
 		case XID8OID:
 		case POINTOID:
 		case LSEGOID:
-		case PATHOID:
 		case BOXOID:
-		case POLYGONOID:
 		case LINEOID:
 		case FLOAT4OID:
 		case FLOAT8OID:
 		case CIRCLEOID:
 		case MONEYOID:
 		case MACADDROID:
-		case INETOID:
-		case CIDROID:
 		case MACADDR8OID:
 		case BPCHAROID:
 		case VARCHAROID:
@@ -70,17 +69,35 @@ hb_value_is_binary(Oid type)
 		case TIMESTAMPTZOID:
 		case INTERVALOID:
 		case TIMETZOID:
-		case BITOID:
-		case VARBITOID:
 		case NUMERICOID:
 		case UUIDOID:
 		case PG_LSNOID:
-		case TSVECTOROID:
-		case TSQUERYOID:
-		case JSONBOID:
 			return true;
 		default:
 			return false;
+	}
+}
+
+/* Do the session's settings matter to what the type's functions write? */
+static bool
+hb_value_needs_settings(Oid type)
+{
+	switch (type)
+	{
+		case JSONBOID:
+		case TSVECTOROID:
+		case TSQUERYOID:
+		case INETOID:
+		case CIDROID:
+		case BITOID:
+		case VARBITOID:
+		case NAMEOID:
+		case BYTEAARRAYOID:
+		case TEXTARRAYOID:
+		case NUMERICARRAYOID:
+			return false;
+		default:
+			return true;
 	}
 }
 
@@ -103,8 +120,8 @@ hb_value_class(HbValueType *vt, bool wide)
 	}
 	/* an array holds its element type's OID, fixed where that is built in */
 	element = get_element_type(vt->type);
-	if (OidIsValid(element) && hb_value_is_binary(element))
-		return HB_VALUE_VARLENA;
+	if (OidIsValid(element) && get_typbyval(element) && hb_value_is_binary(element))
+		return HB_VALUE_ARRAY;
 	return HB_VALUE_TEXT;
 }
 
@@ -129,6 +146,7 @@ hb_value_type_init(HbValueType *vt, Oid type, int32 typmod, bool wide,
 		case HB_VALUE_VARLENA:
 		case HB_VALUE_FIXED:
 		case HB_VALUE_INT4_ARRAY:
+		case HB_VALUE_ARRAY:
 			vt->phys = HB_PHYS_BYTES;
 			break;
 		case HB_VALUE_TEXT:
@@ -137,6 +155,7 @@ hb_value_type_init(HbValueType *vt, Oid type, int32 typmod, bool wide,
 				bool		is_varlena;
 
 				vt->phys = HB_PHYS_BYTES;
+				vt->settings = hb_value_needs_settings(vt->type);
 				getTypeOutputInfo(vt->type, &function, &is_varlena);
 				fmgr_info_cxt(function, &vt->out, cxt);
 				getTypeInputInfo(vt->type, &function, &vt->ioparam);
@@ -418,6 +437,7 @@ hb_value_to_phys(HbValueType *vt, Datum value, int64_t *i, HbSlice *bytes)
 			hb_value_num_to_phys(vt, value, bytes);
 			break;
 		case HB_VALUE_VARLENA:
+		case HB_VALUE_ARRAY:
 			{
 				struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
 
@@ -427,18 +447,18 @@ hb_value_to_phys(HbValueType *vt, Datum value, int64_t *i, HbSlice *bytes)
 			}
 		case HB_VALUE_FIXED:
 			bytes->data = (const uint8_t *) DatumGetPointer(value);
-			bytes->len = vt->type == NAMEOID ?
-				strnlen(NameStr(*DatumGetName(value)), NAMEDATALEN) : vt->typlen;
+			bytes->len = vt->typlen;
 			break;
 		case HB_VALUE_INT4_ARRAY:
 			hb_value_array_to_phys(value, bytes);
 			break;
 		case HB_VALUE_TEXT:
 			{
-				int			nestlevel = hb_value_text_settings();
+				int			nestlevel = vt->settings ? hb_value_text_settings() : 0;
 				char	   *text = OutputFunctionCall(&vt->out, value);
 
-				AtEOXact_GUC(true, nestlevel);
+				if (vt->settings)
+					AtEOXact_GUC(true, nestlevel);
 				bytes->data = (const uint8_t *) text;
 				bytes->len = strlen(text);
 				break;
@@ -532,6 +552,55 @@ hb_value_num_from_bytes(HbValueType *vt, HbSlice bytes, const char *column)
 	return PointerGetDatum(hb_numeric_from_bytes(data + 1, data[0]));
 }
 
+/* What is stored by its bytes and varies in length, but for bytea, is text. */
+static void
+hb_value_check_text(HbSlice bytes, const char *column)
+{
+	if (!pg_verifymbstr((const char *) bytes.data, bytes.len, true))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("stored value of column \"%s\" is not valid in encoding \"%s\"",
+						column, GetDatabaseEncodingName())));
+}
+
+/* An array of elements of one length, all of whose parts are within it. */
+static void
+hb_value_check_array(HbValueType *vt, ArrayType *array, const char *column)
+{
+	Size		size = VARSIZE(array);
+	Oid			element = get_element_type(vt->type);
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+	int			nitems = 0;
+	int			nulls = 0;
+	Size		data;
+	bool		good;
+
+	get_typlenbyvalalign(element, &typlen, &typbyval, &typalign);
+	good = size >= sizeof(ArrayType) && ARR_ELEMTYPE(array) == element &&
+		ARR_NDIM(array) >= 0 && ARR_NDIM(array) <= MAXDIM &&
+		size >= ARR_OVERHEAD_NONULLS(ARR_NDIM(array));
+	if (good)
+	{
+		/* errors of their own for too many elements */
+		nitems = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+		ArrayCheckBounds(ARR_NDIM(array), ARR_DIMS(array), ARR_LBOUND(array));
+		data = ARR_HASNULL(array) ?
+			ARR_OVERHEAD_WITHNULLS(ARR_NDIM(array), nitems) :
+			ARR_OVERHEAD_NONULLS(ARR_NDIM(array));
+		good = size >= data &&
+			(!ARR_HASNULL(array) || array->dataoffset == (int32) data);
+		for (int i = 0; good && ARR_HASNULL(array) && i < nitems; i++)
+			nulls += !(ARR_NULLBITMAP(array)[i / 8] & (1 << (i % 8)));
+		good = good && size - data == (Size) (nitems - nulls) * typlen;
+	}
+	if (!good)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("stored array of column \"%s\" is damaged", column)));
+}
+
 Datum
 hb_value_from_bytes(HbValueType *vt, HbSlice bytes, const char *column)
 {
@@ -542,12 +611,17 @@ hb_value_from_bytes(HbValueType *vt, HbSlice bytes, const char *column)
 		case HB_VALUE_NUM:
 			return hb_value_num_from_bytes(vt, bytes, column);
 		case HB_VALUE_VARLENA:
+		case HB_VALUE_ARRAY:
 			result = palloc(VARHDRSZ + (Size) bytes.len);
 			SET_VARSIZE(result, VARHDRSZ + bytes.len);
 			memcpy(VARDATA(result), bytes.data, bytes.len);
+			if (vt->class == HB_VALUE_ARRAY)
+				hb_value_check_array(vt, (ArrayType *) result, column);
+			else if (vt->type != BYTEAOID)
+				hb_value_check_text(bytes, column);
 			return PointerGetDatum(result);
 		case HB_VALUE_FIXED:
-			if (bytes.len > vt->typlen || (bytes.len < vt->typlen && vt->type != NAMEOID))
+			if (bytes.len != vt->typlen)
 				ereport(ERROR,
 						(errcode(ERRCODE_DATA_CORRUPTED),
 						 errmsg("stored value of column \"%s\" has a length of %u bytes instead of %d",
@@ -559,14 +633,15 @@ hb_value_from_bytes(HbValueType *vt, HbSlice bytes, const char *column)
 			return hb_value_array_from_bytes(bytes);
 		case HB_VALUE_TEXT:
 			{
-				int			nestlevel = hb_value_text_settings();
+				int			nestlevel = vt->settings ? hb_value_text_settings() : 0;
 				Datum		value;
 
 				/* the type's modifier was applied when the value was made */
 				value = InputFunctionCall(&vt->in,
 										  pnstrdup((const char *) bytes.data, bytes.len),
 										  vt->ioparam, vt->typmod);
-				AtEOXact_GUC(true, nestlevel);
+				if (vt->settings)
+					AtEOXact_GUC(true, nestlevel);
 				return value;
 			}
 		case HB_VALUE_INT:

@@ -31,6 +31,7 @@ typedef enum HbValueClass
 	HB_VALUE_VARLENA,			/* the bytes behind the varlena header */
 	HB_VALUE_FIXED,				/* typlen bytes behind the pointer */
 	HB_VALUE_INT4_ARRAY,
+	HB_VALUE_ARRAY,				/* of elements of one length: as VARLENA */
 	HB_VALUE_TEXT				/* through output and input functions */
 } HbValueClass;
 
@@ -46,6 +47,7 @@ typedef struct HbValueType
 	FmgrInfo	out;			/* TEXT: output and input */
 	FmgrInfo	in;
 	Oid			ioparam;
+	bool		settings;		/* of the session matter to them */
 } HbValueType;
 
 /* wide: the column's physical class is NUM although its type is int8. */
