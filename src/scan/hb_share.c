@@ -49,7 +49,8 @@ hb_scan_share_init(HbScanShare *share)
 void
 hb_scan_share(HbScan *scan, HbScanShare *share)
 {
-	Assert(!scan->started && scan->order == HB_ORDER_NONE);
+	Assert(!scan->started);
+	Assert(share == NULL || scan->order == HB_ORDER_NONE);
 	scan->share = share;
 }
 
