@@ -124,7 +124,8 @@ plain_repeats(HbWriter *w, const HbBCol *c, uint32_t n)
 
 	while (nslots < 2 * n)
 		nslots *= 2;
-	for (r = 0; r < w->nrows; r++)
+	/* all rows get codes, those of the next chunk too */
+	for (r = 0; r < w->b->nrows; r++)
 	{
 		int64_t		len;
 
