@@ -50,6 +50,15 @@ hotblocksGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel,
 	plan_rel->foreign = hb_foreign_open(rel, ACL_SELECT);
 	table_close(rel, NoLock);
 
+	/*
+	 * The plan reads no column that is not stored.  Any foreign table over the
+	 * same stored one may add it, in any session; that invalidates the table of
+	 * stored columns, and with it a plan that is kept.
+	 */
+	root->glob->relationOids =
+		list_append_unique_oid(root->glob->relationOids,
+							   plan_rel->foreign->dataset->column_relid);
+
 	pull_varattnos((Node *) baserel->reltarget->exprs, baserel->relid,
 				   &plan_rel->attrs_used);
 	foreach(lc, baserel->baserestrictinfo)
