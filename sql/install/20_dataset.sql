@@ -267,20 +267,24 @@ BEGIN
 END
 $$;
 
+/*
+ * Drops what create_dataset made, and nothing that others put beside it: the
+ * tables that the dataset's row names, and then their schemas if they are empty.
+ */
 CREATE FUNCTION hotblocks.drop_dataset(name text) RETURNS void
 	LANGUAGE plpgsql STRICT
 	SET search_path = pg_catalog, pg_temp
-	SET client_min_messages = warning
 AS $$
 #variable_conflict use_variable
 DECLARE
-	store text;
+	messages text := current_setting('client_min_messages');
 	owner oid;
+	tables text;
+	schemas text[];
+	schema text;
 BEGIN
-	SELECT n.nspname, c.relowner INTO store, owner
-	FROM hotblocks.dataset d
-		JOIN pg_class c ON c.oid = d.chunk_table
-		JOIN pg_namespace n ON n.oid = c.relnamespace
+	SELECT c.relowner INTO owner
+	FROM hotblocks.dataset d JOIN pg_class c ON c.oid = d.chunk_table
 	WHERE d.name = name::name;
 	IF NOT FOUND THEN
 		RAISE undefined_object USING
@@ -291,20 +295,44 @@ BEGIN
 			MESSAGE = format('must be owner of dataset "%s"', name);
 	END IF;
 
+	-- their schema may have been renamed, and single tables moved out of it
+	SELECT string_agg(format('%I.%I', n.nspname, c.relname), ', '),
+		ARRAY[mode() WITHIN GROUP (ORDER BY n.nspname)]
+	INTO tables, schemas
+	FROM hotblocks.dataset d
+		JOIN pg_class c ON c.oid IN (d.head_table, d.chunk_table, d.piece_hot_table,
+			d.column_table, d.coverage_table, d.gap_table, d.transition_table,
+			d.feed_table)
+		JOIN pg_namespace n ON n.oid = c.relnamespace
+	WHERE d.name = name::name;
+
+	-- of what goes with the server and the tables nothing is said
+	PERFORM set_config('client_min_messages', 'warning', true);
 	IF EXISTS (SELECT FROM pg_foreign_server s
 			JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw
 			WHERE s.srvname = name::name AND w.fdwname = 'hotblocks'
 				AND 'dataset=' || name = ANY (s.srvoptions)) THEN
 		EXECUTE format('DROP SERVER %I CASCADE', name);
-		BEGIN
-			EXECUTE format('DROP SCHEMA IF EXISTS %I RESTRICT', name);
-		EXCEPTION WHEN dependent_objects_still_exist OR insufficient_privilege THEN
-			-- somebody else's, or in use for something else
-			NULL;
-		END;
+		schemas := schemas || name;
 	END IF;
-	EXECUTE format('DROP SCHEMA %I CASCADE', store);
+	EXECUTE format('DROP TABLE %s CASCADE', tables);
 	PERFORM hotblocks.forget_dropped_datasets();
+	PERFORM set_config('client_min_messages', messages, true);
+
+	-- not one of another owner, as public is
+	FOR schema IN
+		SELECT n.nspname FROM pg_namespace n
+		WHERE n.nspname = ANY (schemas) AND n.nspowner = owner
+		ORDER BY n.nspname
+	LOOP
+		BEGIN
+			EXECUTE format('DROP SCHEMA %I RESTRICT', schema);
+		EXCEPTION WHEN dependent_objects_still_exist OR insufficient_privilege THEN
+			RAISE NOTICE USING
+				MESSAGE = format('schema "%s" of dataset "%s" is not dropped', schema, name),
+				DETAIL = SQLERRM;
+		END;
+	END LOOP;
 END
 $$;
 
