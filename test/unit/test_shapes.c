@@ -314,6 +314,56 @@ test_cut_blocks(void **state)
 	model_free(&m);
 }
 
+/*
+ * A column that repeats among the rows of one chunk, but that has values among
+ * those kept for the next one which are too long for a dictionary.
+ */
+static void
+test_cut_long(void **state)
+{
+	Model		m = {0};
+	Model		part;
+	uint32_t	first = 2800;
+	uint8_t		longer[3][5000];
+	uint32_t	i;
+
+	(void) state;
+	rnd_bytes(longer[0], sizeof(longer));
+	model_column(&m, HB_PHYS_INT, 0, 0, false, false);
+	model_column(&m, HB_PHYS_BYTES, 0, 0, false, false);
+	start(&m, 3000);
+	m.options.block_col = 0;
+	m.options.nsort = 1;
+	m.options.sort_cols[0] = 0;
+	for (i = 0; i < m.nrows; i++)
+	{
+		set_int(&m, i, 0, i);
+		if (i < first)
+			set_bytes(&m, i, 1, i % 300, 32);
+		else
+			cell_bytes(cell(&m, i, 1), longer[i % 3], sizeof(longer[0]));
+	}
+	m.builder = hb_builder_create(&test_mem, m.cols, m.ncols, &m.options);
+	for (i = 0; i < m.nrows; i++)
+		model_add_row(&m, i);
+	for (i = 0; i < m.nrows; i += part.nrows)
+	{
+		uint32_t	n = i == 0 ? first : m.nrows - first;
+		HbReader   *r;
+		HbError		error;
+
+		assert_true(model_finish(&m, n, &error));
+		part = m;
+		part.nrows = n;
+		part.cells = cell(&m, i, 0);
+		r = model_open(&part);
+		check_chunk(&part, r, true);
+		hb_reader_free(r);
+		hb_builder_drop(m.builder, part.nrows);
+	}
+	model_free(&m);
+}
+
 static void
 test_megabytes(void **state)
 {
@@ -388,6 +438,7 @@ main(void)
 		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_unsorted),
 		cmocka_unit_test(test_cut_blocks),
+		cmocka_unit_test(test_cut_long),
 		cmocka_unit_test(test_megabytes),
 		cmocka_unit_test(test_memory),
 	};
