@@ -47,4 +47,23 @@ sub sample_chain
 	return "$dir/" . ($name // 'sample-evm.ndjson.gz');
 }
 
+# SQL of a superuser that begins a database of role keeper, who is none: the
+# sample chain in dataset eth, and mine of kind free, with a type.  The session
+# goes on as keeper.
+sub keepers_datasets
+{
+	my $chain = sample_chain();
+
+	return qq(
+	CREATE EXTENSION hotblocks;
+	GRANT USAGE ON FOREIGN DATA WRAPPER hotblocks TO keeper;
+	GRANT pg_read_server_files TO keeper;
+	SET SESSION AUTHORIZATION keeper;
+	SELECT hotblocks.create_dataset('eth', 'evm');
+	SELECT hotblocks.load_file('eth', '$chain');
+	SELECT hotblocks.create_dataset('mine', 'free');
+	CREATE TYPE mine.mood AS ENUM ('sad', 'glad');
+);
+}
+
 1;

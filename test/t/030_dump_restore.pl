@@ -11,19 +11,10 @@ $node->init;
 $node->append_conf('postgresql.conf', "fsync = off\n");
 $node->start;
 
-my $chain = HotblocksCluster::sample_chain();
 my $dir = PostgreSQL::Test::Utils::tempdir;
 
 $node->safe_psql('postgres', 'CREATE ROLE keeper LOGIN; CREATE DATABASE source OWNER keeper');
-$node->safe_psql('source', qq(
-	CREATE EXTENSION hotblocks;
-	GRANT USAGE ON FOREIGN DATA WRAPPER hotblocks TO keeper;
-	GRANT pg_read_server_files TO keeper;
-	SET SESSION AUTHORIZATION keeper;
-	SELECT hotblocks.create_dataset('eth', 'evm');
-	SELECT hotblocks.load_file('eth', '$chain');
-	SELECT hotblocks.create_dataset('mine', 'free');
-	CREATE TYPE mine.mood AS ENUM ('sad', 'glad');
+$node->safe_psql('source', HotblocksCluster::keepers_datasets() . qq(
 	CREATE FOREIGN TABLE mine.t (n bigint NOT NULL, m mine.mood, a text[])
 		SERVER mine OPTIONS (block_column 'n', sort_key 'n');
 	INSERT INTO mine.t SELECT g, CASE g % 3 WHEN 0 THEN 'sad' WHEN 1 THEN 'glad' END::mine.mood, ARRAY['x', g::text]

@@ -61,27 +61,17 @@ for my $place (sort keys %places)
 {
 	my ($table, $column, $where) = @{ $places{$place} };
 	my $script = '';
-
-	for (1 .. $rounds)
-	{
+	my @values = map {
 		my ($at, $byte) = (rand, int(rand(256)));
+		"set_byte($column, floor($at * length($column))::int, $byte)"
+	} 1 .. $rounds;
 
-		# all within a transaction that is rolled back; a reader before the
-		# damage has filled the caches
-		$script .= qq(
-			BEGIN;
-			UPDATE hotblocks_mine.$table SET $column = set_byte($column,
-				floor($at * length($column))::int, $byte) WHERE $where;
-			SAVEPOINT s;
-			$read;
-			ROLLBACK TO s;
-			$lookup;
-			ROLLBACK;
-			SELECT '--';
-		);
-	}
 	# cut short, empty, and bytes of something else
-	for my $value ("substr($column, 1, length($column) / 2)", "'\\x'", "sha256($column)", "$column || '\\x00'")
+	push @values, "substr($column, 1, length($column) / 2)", "'\\x'", "sha256($column)",
+	  "$column || '\\x00'";
+	# all within a transaction that is rolled back; a reader before the damage
+	# has filled the caches
+	for my $value (@values)
 	{
 		$script .= qq(
 			BEGIN;

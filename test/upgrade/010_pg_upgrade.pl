@@ -14,7 +14,6 @@ use Test::More;
 plan skip_all => 'OLD_INSTALL is not set' unless $ENV{OLD_INSTALL};
 delete $ENV{HOTBLOCKS_INST};
 
-my $chain = HotblocksCluster::sample_chain();
 my $newbin = `$ENV{PG_CONFIG} --bindir`;
 chomp $newbin;
 
@@ -69,15 +68,7 @@ $old->start;
 note('from ' . $old->safe_psql('postgres', 'SHOW server_version'));
 $old->safe_psql('postgres', 'CREATE ROLE keeper LOGIN; CREATE ROLE reader LOGIN; CREATE DATABASE chains OWNER keeper; CREATE DATABASE empty');
 $old->safe_psql('empty', 'CREATE EXTENSION hotblocks');
-$old->safe_psql('chains', qq(
-	CREATE EXTENSION hotblocks;
-	GRANT USAGE ON FOREIGN DATA WRAPPER hotblocks TO keeper;
-	GRANT pg_read_server_files TO keeper;
-	SET SESSION AUTHORIZATION keeper;
-	SELECT hotblocks.create_dataset('eth', 'evm');
-	SELECT hotblocks.load_file('eth', '$chain');
-	SELECT hotblocks.create_dataset('mine', 'free');
-	CREATE TYPE mine.mood AS ENUM ('sad', 'glad');
+$old->safe_psql('chains', HotblocksCluster::keepers_datasets() . qq(
 	CREATE FOREIGN TABLE mine.t (n bigint NOT NULL, m mine.mood, a text[], gone int, CHECK (n < 1000000))
 		SERVER mine OPTIONS (block_column 'n', sort_key 'n');
 	INSERT INTO mine.t SELECT g, CASE g % 3 WHEN 0 THEN 'sad' WHEN 1 THEN 'glad' END::mine.mood, ARRAY['x', g::text], g
